@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.facts.toolset.search import search_terms
-from tdqs_mcp.model import Catalog, Tool
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.labels import LabeledTool, LabelScore
 from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
@@ -100,22 +100,13 @@ def capture_digest(server: str, record: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapturedTool:
-    """A tool's row but for its document, which depends on the definition that the store has."""
-
-    row: Row
-    tool: Tool
-    definition: bytes | None
-    """The encoded definition; None where the tool cannot be measured."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
     """Rows that a write adds, in the order of the keys, so that two writers never wait for each other in a circle."""
 
     method: Row
     captures: list[Row]
-    tools: list[CapturedTool]
+    definitions: list[Row]
+    tools: list[Row]
     verdicts: list[Row]
     tool_scores: list[Row]
     server_scores: list[Row]
@@ -128,12 +119,13 @@ def make_rows(method: MethodStamp, captures: Sequence[ScoredCapture], *, now: da
     by_key = {capture.capture: capture for capture in captures}
     ordered = [by_key[capture] for capture in sorted(by_key)]
     key = method.key
-    tools = [tool for capture in ordered for tool in _tools(capture)]
+    definitions = {row["input_hash"]: row for capture in ordered for row in _definitions(capture)}
     verdicts = {row["verdict"]: row for capture in ordered for row in _verdicts(capture, key)}
     return Rows(
         method=method_row(method),
         captures=[_capture(capture, now) for capture in ordered],
-        tools=tools,
+        definitions=[definitions[input_hash] for input_hash in sorted(definitions)],
+        tools=[row for capture in ordered for row in _tools(capture)],
         verdicts=[verdicts[verdict] for verdict in sorted(verdicts)],
         tool_scores=[_tool_score(capture, tool, key) for capture in ordered for tool in capture.score.tools],
         server_scores=[_server_score(capture, key) for capture in ordered],
@@ -169,34 +161,35 @@ def _capture(capture: ScoredCapture, now: datetime) -> Row:
     }
 
 
-def _tools(capture: ScoredCapture) -> Iterator[CapturedTool]:
-    signals = {subject.tool.index: subject.signals for subject in capture.measured.subjects}
+def _tools(capture: ScoredCapture) -> Iterator[Row]:
+    hashes = {subject.tool.index: subject.signals.input_hash for subject in capture.measured.subjects}
     for tool in capture.measured.catalog.tools:
-        measured_signals = signals.get(tool.index)
-        row = {
+        yield {
             "capture": capture.capture,
             "position": tool.index,
             "name": tables.clean_text(tool.name),
-            "input_hash": measured_signals and measured_signals.input_hash,
-            "definition_bytes": measured_signals and measured_signals.definition_bytes,
+            "input_hash": hashes.get(tool.index),
+            "document": tables.pack(tool.raw),
         }
-        yield CapturedTool(row=row, tool=tool, definition=tables.encode_definition(tool) if measured_signals else None)
 
 
-def definition_row(captured: CapturedTool) -> Row:
-    """The row of a tool's definition."""
-    tool = captured.tool
-    names = search_terms(tool.name[:MAX_WORDS])
-    terms = search_terms("\n".join(filter(None, (tool.title, tool.description)))[:MAX_WORDS])
-    return {
-        "input_hash": captured.row["input_hash"],
-        "name": captured.row["name"],
-        "name_words": " ".join(names),
-        "words": " ".join(terms),
-        "term_count": len(names) + len(terms),
-        "definition_bytes": captured.row["definition_bytes"],
-        "document": tables.compress(captured.definition or b""),
-    }
+def _definitions(capture: ScoredCapture) -> Iterator[Row]:
+    """The rows of definitions that may be new: one whose verdict is carried forward has been stored with it."""
+    stored = {index for index, verdict in capture.verdicts.items() if not verdict.is_new}
+    for subject in capture.measured.subjects:
+        tool = subject.tool
+        if tool.index in stored:
+            continue
+        names = search_terms(tool.name[:MAX_WORDS])
+        terms = search_terms("\n".join(filter(None, (tool.title, tool.description)))[:MAX_WORDS])
+        yield {
+            "input_hash": subject.signals.input_hash,
+            "name": tables.clean_text(tool.name),
+            "name_words": " ".join(names),
+            "words": " ".join(terms),
+            "term_count": len(names) + len(terms),
+            "definition_bytes": subject.signals.definition_bytes,
+        }
 
 
 def _verdicts(capture: ScoredCapture, method: str) -> Iterator[Row]:
@@ -326,13 +319,9 @@ def read_capture(connection: Connection, capture: str) -> Catalog:
     document = connection.scalar(select(CAPTURES.c.document).where(CAPTURES.c.capture == capture))
     if document is None:
         raise KeyError(capture)
-    tools = connection.execute(
-        select(CAPTURED_TOOLS.c.document, DEFINITIONS.c.document)
-        .outerjoin(DEFINITIONS, DEFINITIONS.c.input_hash == CAPTURED_TOOLS.c.input_hash)
-        .where(CAPTURED_TOOLS.c.capture == capture)
-        .order_by(CAPTURED_TOOLS.c.position)
-    )
-    return tables.unpack_catalog(document, [tables.unpack_tool(*row) for row in tools])
+    query = select(CAPTURED_TOOLS.c.document).where(CAPTURED_TOOLS.c.capture == capture)
+    tools = connection.scalars(query.order_by(CAPTURED_TOOLS.c.position))
+    return tables.unpack_catalog(document, list(map(tables.unpack, tools)))
 
 
 def select_captures(server: str, *, limit: int) -> Select[Any]:
@@ -369,7 +358,8 @@ def _write(connection: Connection, rows: Rows) -> None:
     """Locks come in one order: tables as here, rows by key. A server's scores wait for its row in server_scores."""
     add_rows(connection, METHODS, [rows.method])
     add_rows(connection, CAPTURES, rows.captures)
-    add_rows(connection, CAPTURED_TOOLS, _tool_rows(rows.tools, _add_definitions(connection, rows.tools)))
+    add_rows(connection, DEFINITIONS, rows.definitions)
+    add_rows(connection, CAPTURED_TOOLS, rows.tools)
     put_rows(connection, VERDICTS, rows.verdicts)
     put_rows(connection, SERVER_SCORES, rows.server_scores)
     for table, scores in ((TOOL_SCORES, rows.tool_scores), (UNGRADED, rows.ungraded)):
@@ -378,31 +368,6 @@ def _write(connection: Connection, rows: Rows) -> None:
         if scores:
             connection.execute(insert(table), scores)
     put_rows(connection, SERVERS, rows.servers)
-
-
-def _add_definitions(connection: Connection, tools: Sequence[CapturedTool]) -> dict[str, bytes]:
-    """The stored documents by inputHash; packs only what is not there yet, which another writer may store meanwhile."""
-    by_hash = {tool.row["input_hash"]: tool for tool in tools if tool.definition is not None}
-    stored = _read_definitions(connection, sorted(by_hash))
-    missing = sorted(by_hash.keys() - stored.keys())
-    add_rows(connection, DEFINITIONS, [definition_row(by_hash[definition]) for definition in missing])
-    return stored | _read_definitions(connection, missing)
-
-
-def _read_definitions(connection: Connection, hashes: Sequence[str]) -> dict[str, bytes]:
-    query = select(DEFINITIONS.c.input_hash, DEFINITIONS.c.document)
-    rows = rows_among(connection, query, DEFINITIONS.c.input_hash, hashes)
-    return {row["input_hash"]: row["document"] for row in rows}
-
-
-def _tool_rows(tools: Sequence[CapturedTool], stored: Mapping[str, bytes]) -> list[Row]:
-    """Each tool with what its definition, as this or another writer has stored it, does not say."""
-    columns = ("capture", "position", "name", "input_hash")
-    return [
-        {name: tool.row[name] for name in columns}
-        | {"document": tables.pack_tool(tool.tool, tool.definition, stored=stored.get(tool.row["input_hash"]))}
-        for tool in tools
-    ]
 
 
 @cache

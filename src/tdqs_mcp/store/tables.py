@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -31,7 +31,7 @@ from sqlalchemy import (
 from tdqs_mcp.canonical import replace_surrogates
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import CacheKey
-from tdqs_mcp.model import TOOL_FIELDS, Catalog, Tool, read_prompts, read_resources, read_tool
+from tdqs_mcp.model import Catalog, read_prompts, read_resources, read_tool
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.rubrics.rubric import load
@@ -55,17 +55,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circ
 
 def pack(value: object) -> bytes:
     """A JSON value, compressed."""
-    return compress(encode(value))
-
-
-def encode(value: object) -> bytes:
-    """A JSON value."""
-    return _with_room(_encode, value).encode("utf-8", "surrogatepass")
-
-
-def compress(content: bytes) -> bytes:
-    """The encoded value as it is stored."""
-    return zlib.compress(content, LEVEL)
+    return zlib.compress(_with_room(_encode, value).encode("utf-8", "surrogatepass"), LEVEL)
 
 
 def unpack(document: bytes) -> Any:  # noqa: ANN401  # the JSON value
@@ -113,35 +103,6 @@ def unpack_catalog(document: bytes, raw_tools: Sequence[object]) -> Catalog:
         **{name: value[name] for name in _VALUES if name in value and name != "problems"},
         problems=tuple(value.get("problems", ())),
     )
-
-
-def encode_definition(tool: Tool) -> bytes:
-    """The six fields that are hashed, as the author wrote them."""
-    return encode({key: tool.raw[key] for key in TOOL_FIELDS if key in tool.raw})
-
-
-def pack_tool(tool: Tool, definition: bytes | None, *, stored: bytes | None) -> bytes | None:
-    """Return what a tool's JSON has besides its stored definition; None where that is all of it.
-
-    Tools of one inputHash may order their keys in different ways, and only the first one's definition is stored.
-    """
-    if definition is None or stored is None or definition != zlib.decompress(stored):
-        return pack(tool.raw)
-    fields = [key for key in TOOL_FIELDS if key in tool.raw]
-    if list(tool.raw) == fields:
-        return None
-    return pack({key: None if key in TOOL_FIELDS else value for key, value in tool.raw.items()})
-
-
-def unpack_tool(document: bytes | None, definition: bytes | None) -> Any:  # noqa: ANN401  # foreign JSON, any shape
-    """The tool's JSON; of a tool that has a definition, a document without a name holds what the definition lacks."""
-    if definition is None or document is None:
-        return unpack(document or definition or b"")
-    members = unpack(document)
-    if members["name"] is not None:
-        return members
-    fields: Mapping[str, Any] = unpack(definition)
-    return {key: fields[key] if key in TOOL_FIELDS else value for key, value in members.items()}
 
 
 def clean_text(text: str) -> str:
@@ -215,7 +176,6 @@ DEFINITIONS = Table(
     Column("words", Text, nullable=False, comment="those of title and description"),
     Column("term_count", Integer, nullable=False, comment="of both"),
     Column("definition_bytes", Integer, nullable=False),
-    Column("document", LargeBinary, nullable=False, comment="zlib: the JSON of the six fields, in their order"),
 )
 """The full-text index of both follows insertions and deletions alone: definitions are never changed.
 
@@ -252,7 +212,7 @@ CAPTURED_TOOLS = Table(
     Column("position", Integer, primary_key=True),
     Column("name", Text, nullable=False),
     Column("input_hash", String(16), index=True, comment="null where the tool cannot be measured"),
-    Column("document", LargeBinary, comment="zlib: the tool's JSON where it is not its definition; see captures"),
+    Column("document", LargeBinary, nullable=False, comment="zlib: the tool's JSON"),
 )
 
 METHODS = Table(
