@@ -8,7 +8,7 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tdqs_mcp.errors import InputError, UnknownIdError, nearest
+from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError, nearest
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
@@ -87,6 +87,29 @@ async def load_configured(server: "ConfiguredServer", options: LiveOptions, *, c
 
     catalog = await capture(server.locator, server.fill(options), called=called)
     return replace(catalog, problems=(*server.unresolved, *catalog.problems))
+
+
+CAPTURES_AT_ONCE = 8
+"""Live servers that are captured at one time."""
+
+
+async def load_all(captures: Sequence[Callable[[], Awaitable[Catalog]]]) -> list[Catalog | TdqsError]:
+    """The catalog of each server, or why there is none; some servers are captured at one time."""
+    import anyio  # noqa: PLC0415  # a single file needs no event loop
+
+    limit, outcomes = anyio.CapacityLimiter(CAPTURES_AT_ONCE), dict[int, Catalog | TdqsError]()
+
+    async def capture(place: int, load_one: Callable[[], Awaitable[Catalog]]) -> None:
+        async with limit:
+            try:
+                outcomes[place] = await load_one()
+            except TdqsError as error:
+                outcomes[place] = error
+
+    async with anyio.create_task_group() as tasks:
+        for place, load_one in enumerate(captures):
+            tasks.start_soon(capture, place, load_one)
+    return [outcomes[place] for place in range(len(captures))]
 
 
 def match_tools(names: Sequence[str], patterns: Sequence[str]) -> list[str]:

@@ -7,11 +7,12 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.app.catalogs import has_code, load_configured
+from tdqs_mcp.app.catalogs import has_code, load_all, load_configured
 from tdqs_mcp.app.judging import discovery_status, score_measured
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError
@@ -39,9 +40,6 @@ from tdqs_mcp.sources.clients import (
 )
 from tdqs_mcp.sources.files import read_bytes, write_bytes
 from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
-
-MAX_STARTS = 8
-"""Servers that are captured at one time."""
 
 Consent = Callable[[Sequence[InstalledServer]], bool]
 """Whether servers that a project's files name may be started and reached."""
@@ -78,7 +76,11 @@ async def score_installed(
     if foreign and not consent(foreign):
         blocked |= {server.id: _row(server, InstalledOutcome.NOT_STARTED, _NO_CONSENT) for server in foreign}
     firsts = {entry.connection: entry for entry in reversed(entries) if entry.id not in blocked}
-    captured = await _capture(list(firsts.values())[::-1], options or LiveOptions())
+    chosen, options = list(firsts.values())[::-1], options or LiveOptions()
+    outcomes = await load_all(
+        [partial(load_configured, server, options, called=server.locator_name) for server in chosen]
+    )
+    captured = {server.id: outcome for server, outcome in zip(chosen, outcomes, strict=True)}
     measured = {name: measure(item) for name, item in captured.items() if isinstance(item, Catalog)}
     judge = judge or Offline()
     scores = {
@@ -134,26 +136,6 @@ def _visible_part(server: ConfiguredServer, measured: Measured) -> Measured:
     """Return what the client hands on to a model."""
     tools = tuple(tool for tool in measured.catalog.tools if server.shows(tool.name))
     return measured if tools == measured.catalog.tools else measure(replace(measured.catalog, tools=tools))
-
-
-async def _capture(configured: Sequence[ConfiguredServer], options: LiveOptions) -> dict[str, Catalog | TdqsError]:
-    """The catalog of each server, or why there is none."""
-    import anyio  # noqa: PLC0415  # a list of servers needs no event loop
-
-    captured: dict[str, Catalog | TdqsError] = {}
-    limit = anyio.CapacityLimiter(MAX_STARTS)
-
-    async def capture(server: ConfiguredServer) -> None:
-        async with limit:
-            try:
-                captured[server.id] = await load_configured(server, options, called=server.locator_name)
-            except TdqsError as error:
-                captured[server.id] = error
-
-    async with anyio.create_task_group() as tasks:
-        for server in configured:
-            tasks.start_soon(capture, server)
-    return captured
 
 
 SERVER_NAME = "tdqs"

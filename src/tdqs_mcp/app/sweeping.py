@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sqlalchemy import URL, Engine
 
-from tdqs_mcp.app.catalogs import blocking, capture_document, load
+from tdqs_mcp.app.catalogs import blocking, capture_document, load, load_all
 from tdqs_mcp.app.judge_factory import make_judge, warn_caller
 from tdqs_mcp.app.judging import batch_judge, collect_batch
 from tdqs_mcp.app.settings import JudgeKind, Settings
@@ -22,6 +22,7 @@ from tdqs_mcp.judges.budget import Ledger
 from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.contract import generated_by
 from tdqs_mcp.results.statistics import MAX_PROBLEMS, MethodStamp, ServerChange, SweepReport
@@ -39,9 +40,6 @@ from tdqs_mcp.sweep.scoring import OneByOne, score_shard
 
 FEED_BATCH, MAX_FEED_BYTES = 64, 8 * 2**20
 """Servers of a registry whose captures are in memory at once, and bytes of one."""
-
-CAPTURES_AT_ONCE = 8
-"""Live servers that are captured at once."""
 
 REQUESTS_AT_ONCE, SERVERS_AT_ONCE = 40, 24
 """Requests to a model that are under way at once, unless the judge has a limit of its own, and servers they are of.
@@ -421,25 +419,18 @@ def _locator(server: FeedServer, starters: Mapping[str, str]) -> str | None:
 
 async def _capture_all(locators: Sequence[str], options: LiveOptions) -> list[Record | str]:
     """A record of every live server, or why it cannot be captured."""
-    import anyio  # noqa: PLC0415
+    outcomes = await load_all([partial(load, locator, options) for locator in locators])
+    return [_captured_record(*pair) for pair in zip(locators, outcomes, strict=True)]
 
-    limit, records = anyio.CapacityLimiter(CAPTURES_AT_ONCE), dict[int, Record | str]()
 
-    async def capture(place: int, locator: str) -> None:
-        origin = ""  # of a malformed one, as in "https:///mcp", nothing is repeated
-        async with limit:
-            try:
-                origin = repr(public(parse_locator(locator)))
-                document = capture_document(await load(locator, options))
-            except TdqsError as error:
-                records[place] = f"{origin}: {error}" if origin else str(error)
-            else:
-                records[place] = Record(content=json.dumps(document).encode(), origin=origin, progress=1)
-
-    async with anyio.create_task_group() as tasks:
-        for place, locator in enumerate(locators):
-            tasks.start_soon(capture, place, locator)
-    return [records[place] for place in range(len(locators))]
+def _captured_record(locator: str, outcome: Catalog | TdqsError) -> Record | str:
+    try:
+        origin = repr(public(parse_locator(locator)))
+    except InputError as error:
+        return str(error)  # of a malformed one, as in "https:///mcp", nothing is repeated
+    if isinstance(outcome, TdqsError):
+        return f"{origin}: {outcome}"
+    return Record(content=json.dumps(capture_document(outcome)).encode(), origin=origin, progress=1)
 
 
 def _absolute(url: URL) -> URL:

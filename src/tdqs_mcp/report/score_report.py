@@ -113,15 +113,7 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR", places: CodePlace
 def _coherence(score: ServerScore) -> list[Block]:
     """The scores of the tool set with their reasons, among them the pairs of tools that are hard to tell apart."""
     reasons = score.coherence_justifications
-    if not reasons:
-        return []
-    points = _points({key: judgement.score for key, judgement in reasons.items()}, list(reasons))
-    rows = [
-        (key.replace("_", " "), point, judgement.justification)
-        for (key, judgement), point in zip(reasons.items(), points, strict=True)
-    ]
-    heading = Heading(("Coherence ", number(score.rollup.coherence)))
-    return [heading, Table(columns("dimension", "score", "why", left=3), rows, has_head=False)]
+    return [Heading(("Coherence ", number(score.rollup.coherence))), _reasons(reasons)] if reasons else []
 
 
 def _legend(score: ServerScore) -> list[Block]:
@@ -251,15 +243,20 @@ def _likelier(tool: ToolScore) -> Tier | None:
     return likeliest if odds[likeliest] > odds[tool.tier] else None
 
 
+def _point(score: int) -> Span:
+    """A score 1-5, a smell in red."""
+    return Span(str(score), "red" if score < SMELL_BELOW else "")
+
+
 def _points(scores: Mapping[str, int], keys: Sequence[str]) -> list[Span]:
-    """The scores 1-5, smells in red."""
-    return [Span(str(scores[key]), "red" if scores[key] < SMELL_BELOW else "") for key in keys]
+    return [_point(scores[key]) for key in keys]
 
 
-def _reasons(judged: ToolScore | SkillScore) -> Table:
-    points = _points(judged.scores, list(judged.judgements))
-    pairs = zip(judged.judgements.items(), points, strict=True)
-    rows = [(key.replace("_", " "), point, judgement.justification) for (key, judgement), point in pairs]
+def _reasons(judgements: Mapping[str, Judgement]) -> Table:
+    rows = [
+        (key.replace("_", " "), _point(judgement.score), judgement.justification)
+        for key, judgement in judgements.items()
+    ]
     return Table(columns("dimension", "score", "why", left=3), rows, has_head=False)
 
 
@@ -342,7 +339,7 @@ def _tool(score: ServerScore, tool: ToolScore) -> list[Block]:
     return [
         Title((f"{tool.name} of {score.server} · ", _standing(tool), rest)),
         Line(_remarks(tool)),
-        _reasons(tool),
+        _reasons(tool.judgements),
     ]
 
 
@@ -456,13 +453,18 @@ def _skill(skill: SkillScore, *, when: str) -> list[Block]:
     ]
     if skill.credentials is not None:
         blocks.append(Line(f"Bad by the credentials rule: {skill.credentials}", "red"))
-    return [*blocks, *([_reasons(skill)] if skill.judgements else []), problem_items(skill.problems)]
+    return [*blocks, *([_reasons(skill.judgements)] if skill.judgements else []), problem_items(skill.problems)]
 
 
 def _labels_table(score: LabelScore) -> Table:
     keys = load(score.rubric).keys
     rows: list[tuple[Words, ...]] = [
-        (tool.name, Span(tool.label, _STYLES[tool.label]), str(tool.overall / 10), *_points(tool.scores, keys))
+        (
+            tool.name,
+            Span(tool.label, _STYLES[tool.label]),
+            str(tool.overall / 10),
+            *_points(tool.scores, keys),
+        )
         for tool in score.lowest_tools
     ]
     heads = columns("tool", "label", "overall", *(key.replace("_", " ") for key in keys), left=2)
