@@ -219,7 +219,6 @@ def _unscored(score: ServerScore | LabelScore) -> tuple[UngradedTool, ...]:
 
 
 def _tool_score(capture: ScoredCapture, tool: ToolScore | LabeledTool, method: str) -> Row:
-    points = tool.scores if isinstance(tool, LabeledTool) else {}
     flags = sum(FLAGS[flag] for flag in {*tool.flags, *tool.server_flags})
     return {
         "capture": capture.capture,
@@ -229,8 +228,7 @@ def _tool_score(capture: ScoredCapture, tool: ToolScore | LabeledTool, method: s
         "verdict": _verdict_key(method, tool.input_hash, capture.verdicts.get(tool.index)),
         "tdqs": tool.tdqs if isinstance(tool, ToolScore) else None,
         "flags": flags,
-        **{key: None if points else tool.scores[key] for key in tables.DIMENSIONS},
-        "points": "".join(map(str, points.values())) or None,
+        "points": "".join(map(str, tool.scores.values())),
     }
 
 

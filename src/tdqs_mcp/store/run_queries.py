@@ -100,7 +100,10 @@ def compare_methods(connection: Connection, first: MethodStamp, second: MethodSt
     counted = select(old.c.tdqs, new.c.tdqs, func.count()).select_from(table).group_by(old.c.tdqs, new.c.tdqs)
     pairs = [(before, after, count) for before, after, count in connection.execute(counted)]
     tools = sum(count for _, _, count in pairs)
-    equal = [func.sum(case((old.c[key] == new.c[key], 1), else_=0)) for key in DIMENSIONS]
+    equal = [
+        func.sum(case((func.substr(old.c.points, place, 1) == func.substr(new.c.points, place, 1), 1), else_=0))
+        for place in range(1, len(DIMENSIONS) + 1)
+    ]
     by_dimension = connection.execute(select(*equal).select_from(table)).one()
     tiers: dict[tuple[Tier, Tier], int] = {}
     for before, after, count in pairs:

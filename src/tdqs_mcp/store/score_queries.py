@@ -61,7 +61,7 @@ _COUNTS = (
 )
 """Listed servers and their tools."""
 
-_SCORES = [TOOL_SCORES.c[name] for name in ("tdqs", "flags", *DIMENSIONS)]
+_SCORES = [TOOL_SCORES.c[name] for name in ("tdqs", "flags", "points")]
 
 
 def methods(connection: Connection) -> list[MethodStamp]:
@@ -139,27 +139,16 @@ def label_statistics(connection: Connection, method: MethodStamp) -> LabelStatis
         by_points += points
         medians[is_official].append(tuple(median(map(int, column)) for column in zip(*points.elements(), strict=True)))
     total, (servers, tools) = by_points.total(), connection.execute(_COUNTS).one()
-
-    def free(end: int) -> Share:
-        """Tools without a smell in the first dimensions."""
-        return share_of(sum(count for key, count in by_points.items() if int(min(key[:end])) >= SMELL_BELOW), total)
-
-    columns_of = [
-        _histogram((int(key[place]), count) for key, count in by_points.items()) for place in range(len(keys))
-    ]
     return LabelStatistics(
         method=method,
         servers=servers,
         tools=tools,
         scored_tools=share_of(total, tools),
-        dimensions={
-            key: DimensionStatistics(
-                mean=_mean(column, unit=1),
-                smells=share_of(sum(column[point] for point in range(1, SMELL_BELOW)), total),
-            )
-            for key, column in zip(keys, columns_of, strict=True)
-        },
-        smell_free=tuple(SmellFree(dimensions=keys[:end], tools=free(end)) for end in range(1, len(keys) + 1)),
+        dimensions=_dimension_statistics(by_points, keys),
+        smell_free=tuple(
+            SmellFree(dimensions=keys[:end], tools=share_of(_smell_free(by_points, end), total))
+            for end in range(1, len(keys) + 1)
+        ),
         official_servers=len(medians[True]),
         community_servers=len(medians[False]),
         maintainers=dict(zip(keys, _compare_maintainers(medians[True], medians[False]), strict=False)),
@@ -237,15 +226,14 @@ def iso_utc(moment: Any) -> str:  # noqa: ANN401  # SQLite's have no zone
 
 
 def _scores(method: str) -> Select[Any]:
-    """The tools that have the same scores, flags and kind of maintainer, counted."""
-    grouped = [SERVERS.c.is_official, *_SCORES]
-    return select(*grouped, func.count().label("tools")).select_from(newest(TOOL_SCORES, method)).group_by(*grouped)
+    """The tools that have the same scores and flags, counted."""
+    return select(*_SCORES, func.count().label("tools")).select_from(newest(TOOL_SCORES, method)).group_by(*_SCORES)
 
 
 def _earlier(method: str) -> Select[Any]:
     """The scores of definitions that a server has no longer, each once a server."""
     versions = (
-        select(SERVERS.c.capture, SERVERS.c.is_official, TOOL_SCORES.c.input_hash, *_SCORES)
+        select(SERVERS.c.capture, TOOL_SCORES.c.input_hash, *_SCORES)
         .select_from(SERVERS)
         .join(CAPTURES, and_(CAPTURES.c.server == SERVERS.c.server, CAPTURES.c.capture != SERVERS.c.capture))
         .join(TOOL_SCORES, and_(TOOL_SCORES.c.capture == CAPTURES.c.capture, TOOL_SCORES.c.method == method))
@@ -256,14 +244,13 @@ def _earlier(method: str) -> Select[Any]:
     is_current = exists().where(
         CAPTURED_TOOLS.c.capture == versions.c.capture, CAPTURED_TOOLS.c.input_hash == versions.c.input_hash
     )
-    grouped = [column for column in versions.c if column.name not in ("capture", "input_hash")]
+    grouped = [versions.c[column.name] for column in _SCORES]
     return select(*grouped, func.count().label("tools")).where(~is_current).group_by(*grouped)
 
 
 def _server_scores(method: str) -> Select[Any]:
     """The newest scores of servers, grouped."""
-    names = ("overall", "description_quality", "coherence", *PARTS)
-    grouped = [SERVERS.c.is_official, *(SERVER_SCORES.c[name] for name in names)]
+    grouped = [SERVER_SCORES.c[name] for name in ("overall", "description_quality", "coherence", *PARTS)]
     table = newest(SERVER_SCORES, method)
     return select(*grouped, func.count().label("servers")).select_from(table).group_by(*grouped)
 
@@ -295,23 +282,17 @@ def _gaps(method: str) -> Select[Any]:
 
 def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
     by_tdqs = _histogram((row.tdqs, row.tools) for row in scores)
-    by_smells: Counter[frozenset[str]] = Counter()
+    by_points: Counter[str] = Counter()
     for row in scores:
-        by_smells[_smells(row)] += row.tools
+        by_points[row.points] += row.tools
     total = by_tdqs.total()
     tiers = _tiers(by_tdqs)
     return ToolStatistics(
         tdqs=_distribution(by_tdqs),
         tiers=tiers,
         passing=share_of(tiers[Tier.A].count + tiers[Tier.B].count, total),
-        dimensions={
-            key: DimensionStatistics(
-                mean=_mean_points(scores, key),
-                smells=share_of(sum(count for smells, count in by_smells.items() if key in smells), total),
-            )
-            for key in DIMENSIONS
-        },
-        any_smell=share_of(total - by_smells[frozenset()], total),
+        dimensions=_dimension_statistics(by_points, DIMENSIONS),
+        any_smell=share_of(total - _smell_free(by_points, len(DIMENSIONS)), total),
         flags={
             flag: share_of(sum(row.tools for row in scores if row.flags & bit), total) for flag, bit in FLAGS.items()
         },
@@ -413,12 +394,19 @@ def _mean(scores: Mapping[int, int], *, unit: int = 10) -> int | None:
     return round_half_up(10 * total, unit * count) if count else None
 
 
-def _mean_points(scores: Sequence[Any], key: str) -> int | None:
-    return _mean(_histogram((getattr(row, key), row.tools) for row in scores), unit=1)
+def _dimension_statistics(by_points: Counter[str], keys: Sequence[str]) -> dict[str, DimensionStatistics]:
+    """Each dimension over all tools, which are counted by their points."""
+    statistics = {}
+    for place, key in enumerate(keys):
+        column = _histogram((int(points[place]), count) for points, count in by_points.items())
+        smells = share_of(sum(column[point] for point in range(1, SMELL_BELOW)), by_points.total())
+        statistics[key] = DimensionStatistics(mean=_mean(column, unit=1), smells=smells)
+    return statistics
 
 
-def _smells(row: Any) -> frozenset[str]:  # noqa: ANN401  # a row of _scores
-    return frozenset(key for key in DIMENSIONS if getattr(row, key) < SMELL_BELOW)
+def _smell_free(by_points: Counter[str], end: int) -> int:
+    """How many tools have no smell in so many dimensions, from the first."""
+    return sum(count for points, count in by_points.items() if int(min(points[:end])) >= SMELL_BELOW)
 
 
 def _tiers(scores: Counter[int]) -> dict[Tier, Share]:

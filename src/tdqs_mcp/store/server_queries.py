@@ -54,7 +54,6 @@ from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
     DEFINITIONS,
-    DIMENSIONS,
     FLAGS,
     OVERALL_RANK,
     PARTS,
@@ -205,7 +204,7 @@ def list_tools(
         TOOL_SCORES.c.method == method.key,
     )
     query = (
-        select(CAPTURED_TOOLS, TOOL_SCORES.c.tdqs, *(TOOL_SCORES.c[key] for key in DIMENSIONS))
+        select(CAPTURED_TOOLS, TOOL_SCORES.c.tdqs, TOOL_SCORES.c.points)
         .outerjoin(TOOL_SCORES, scored)
         .where(CAPTURED_TOOLS.c.capture.in_(captures))
         .order_by(CAPTURED_TOOLS.c.position)
@@ -358,7 +357,7 @@ def _tool(row: Any) -> ToolStanding:  # noqa: ANN401  # a row of list_tools
         tool=row.name,
         index=row.position,
         input_hash=row.input_hash,
-        scores=None if row.tdqs is None else {key: getattr(row, key) for key in DIMENSIONS},
+        scores=None if row.tdqs is None else tables.unpack_points(row.points),
         tdqs=row.tdqs,
     )
 
@@ -502,7 +501,7 @@ def _select_tools(
             CAPTURED_TOOLS.c.input_hash,
             TOOL_SCORES.c.tdqs,
             TOOL_SCORES.c.flags,
-            *(TOOL_SCORES.c[key] for key in DIMENSIONS),
+            TOOL_SCORES.c.points,
             UNGRADED.c.reason,
             SERVER_SCORES.c.overall,
             DEFINITIONS.c.definition_bytes,
@@ -516,7 +515,7 @@ def _select_tools(
 
 
 def _stored_tool(row: Any, method: MethodStamp) -> StoredTool:  # noqa: ANN401  # a row of _select_tools
-    scores = None if row.tdqs is None else {key: getattr(row, key) for key in DIMENSIONS}
+    scores = None if row.tdqs is None else tables.unpack_points(row.points)
     return StoredTool(
         server=row.server,
         is_official=row.is_official,

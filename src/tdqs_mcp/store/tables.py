@@ -105,6 +105,11 @@ def unpack_catalog(document: bytes, raw_tools: Sequence[object]) -> Catalog:
     )
 
 
+def unpack_points(points: str) -> dict[str, int]:
+    """The scores of a tool by TDQS."""
+    return dict(zip(DIMENSIONS, map(int, points), strict=True))
+
+
 def clean_text(text: str) -> str:
     """A text that every database holds: without NUL and lone surrogates. The exact one is in the document."""
     return replace_surrogates(text.replace("\0", "\ufffd"))
@@ -243,10 +248,9 @@ TOOL_SCORES = Table(
     Column("position", Integer, primary_key=True),
     Column("input_hash", String(16), nullable=False),
     Column("verdict", String(32), comment="null where the first hard gate decided"),
-    Column("tdqs", SmallInteger, comment="tenths; null under another rubric, as the dimensions"),
+    Column("tdqs", SmallInteger, comment="tenths; null under another rubric"),
     Column("flags", SmallInteger, nullable=False, comment="bits, in the order of results.scores.Flag"),
-    *(Column(key, SmallInteger) for key in DIMENSIONS),
-    Column("points", String(16), comment="under another rubric: a digit for each of its dimensions, in their order"),
+    Column("points", String(16), nullable=False, comment="a digit for each of the rubric's dimensions, in their order"),
 )
 
 SERVER_SCORES = Table(
