@@ -4,7 +4,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
@@ -224,19 +224,7 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 def list_rules(table: Sequence[AnyRule] = registry.RULES) -> RuleList:
     """Every rule of a table."""
-    names = (
-        "id",
-        "name",
-        "summary",
-        "severity",
-        "confidence",
-        "persona",
-        "dimension",
-        "aliases",
-        "limit",
-        "source",
-        "url",
-    )
+    names = [entry.name for entry in fields(RuleEntry) if entry.name not in ("lane", "default")]
     return RuleList(
         rules=tuple(
             RuleEntry(

@@ -109,7 +109,7 @@ def _tell_line(line: Mapping[str, Any]) -> None:
 
 
 _client_argument = click.argument("client", type=click.Choice(client_names(), case_sensitive=False), metavar="CLIENT")
-_dry_run_option = dry_run_option("is_dry_run", "Show what would change, and change nothing.")
+_dry_run_option = dry_run_option("Show what would change, and change nothing.")
 
 
 @command()

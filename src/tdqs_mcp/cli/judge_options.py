@@ -12,7 +12,7 @@ import click
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
 from tdqs_mcp.app.settings import CHOICES, JudgeKind, Settings, read_prices, read_settings, read_writer
 from tdqs_mcp.cli import group_options
-from tdqs_mcp.cli.runner import TARGET, Option, command_run, read_json, waiting, warn
+from tdqs_mcp.cli.runner import Option, command_run, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, read_budget
 from tdqs_mcp.judges.judge import Judge, Model, used
@@ -99,12 +99,7 @@ spec_option = click.option(
 )
 
 
-def answers_option(help: str) -> Option:  # noqa: A002  # click's word
-    """`--answers`: answers that came from elsewhere."""
-    return click.option("--answers", type=TARGET, help=help)
-
-
-def accept_option(help: str) -> Option:  # noqa: A002
+def accept_option(help: str) -> Option:  # noqa: A002  # click's word
     """`--accept`: parts of a server, such as tool:NAME, or `*`."""
     return click.option("--accept", multiple=True, metavar="PART", help=help)
 

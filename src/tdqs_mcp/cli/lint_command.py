@@ -96,11 +96,7 @@ _client_option = click.option(
 
 def _table(_: click.Context, __: click.Parameter, module: str | None) -> tuple[AnyRule, ...]:
     """All rules, with those of a module that is named."""
-    if module is None:
-        return RULES
-    from tdqs_mcp.app.linting import load_rules  # noqa: PLC0415  # most runs load none
-
-    return load_rules(module)
+    return RULES if module is None else linting.load_rules(module)
 
 
 _rules_option = click.option(

@@ -424,7 +424,6 @@ def dashboard(
     Everybody who can connect sees scores. Reasons, findings and definitions need the token of TDQS_DASHBOARD_TOKEN; on
     the loopback address they need none unless it is set.
     """
-    from tdqs_mcp.app.stored_scores import StoredScores  # noqa: PLC0415  # sweep and stats go without
     from tdqs_mcp.dashboard import is_open, make_site  # noqa: PLC0415  # Starlette
     from tdqs_mcp.server.permissions import read_pattern  # noqa: PLC0415
 
@@ -433,7 +432,7 @@ def dashboard(
     http = Http(host=host, port=port, token=read_token("TDQS_DASHBOARD_TOKEN"), allowed_hosts=allowed_hosts)
     http.check_token()
     patterns = [read_pattern(url) for url in urls]
-    site = make_site(StoredScores(store or default_url(os.environ), method=method), http, patterns)
+    site = make_site(stored_scores.StoredScores(store or default_url(os.environ), method=method), http, patterns)
 
     def tell(url: str) -> None:
         click.echo(f"serving {url}/ (Ctrl-C ends it)", err=True)

@@ -192,11 +192,6 @@ def split_names(_: click.Context, __: click.Parameter, values: Sequence[str]) ->
     return words or None
 
 
-def timeout_option(help: str) -> Option:  # noqa: A002  # click's word
-    """`--timeout`: a limit for live servers."""
-    return click.option("--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help=help)
-
-
 def _complete_tools(_: click.Context, __: click.Parameter, word: str) -> list[str]:
     """Return the tools of the files on the command line; completion starts no server."""
     files = [part for part in split_words(os.environ.get("COMP_WORDS", "")) if Path(part).is_file()]
@@ -243,9 +238,9 @@ def fail_under_option(bar: click.ParamType[Any], help: str, *, metavar: str | No
     return click.option("--fail-under", type=bar, help=help, metavar=metavar)
 
 
-def dry_run_option(name: str, help: str) -> Option:  # noqa: A002
+def dry_run_option(help: str) -> Option:  # noqa: A002
     """`--dry-run`: show what the command would do."""
-    return click.option("--dry-run", name, is_flag=True, help=help)
+    return click.option("--dry-run", "is_dry_run", is_flag=True, help=help)
 
 
 config_option = click.option(
@@ -262,7 +257,13 @@ _LIVE_OPTIONS = (
         callback=lambda _, __, has_agreed: partial(agrees, has_agreed=has_agreed),
         help="Agree in advance: start what files of this folder name, make calls that may act.",
     ),
-    timeout_option("Seconds for a live server."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(min=0.1),
+        default=60.0,
+        show_default=True,
+        help="Seconds for a live server.",
+    ),
 )
 
 live_options = group_options("live", LiveOptions, *_LIVE_OPTIONS)

@@ -12,14 +12,13 @@ import click
 
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
-from tdqs_mcp.app.linting import source_places
+from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, source_places
 from tdqs_mcp.app.reviewing import review_code
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
     accept_option,
-    answers_option,
     judge_of,
     judge_options,
     model_options,
@@ -31,6 +30,7 @@ from tdqs_mcp.cli.judge_options import (
 from tdqs_mcp.cli.runner import (
     FILE,
     OPEN,
+    TARGET,
     Page,
     View,
     attest_option,
@@ -211,11 +211,11 @@ _options = group_options(
         click.Choice(list(dict.fromkeys(bar for bars in _BARS.values() for bar in bars)), case_sensitive=False),
         "Exit 1 below this tier; under the playground rubric this letter, under rubrics with labels this label.",
     ),
-    answers_option("Finish a judgment from these answers."),
+    click.option("--answers", type=TARGET, help="Finish a judgment from these answers."),
     accept_option(
         "Believe a suspicious, held score, of tool:NAME, coherence, skill or all (*): read the definition first."
     ),
-    dry_run_option("is_dry_run", "Send nothing; say what a judge would be asked and what that takes."),
+    dry_run_option("Send nothing; say what a judge would be asked and what that takes."),
     click.option(
         "--prompts",
         "has_prompts",
@@ -277,8 +277,6 @@ def score(
         _review(run)
     elif options.is_dry_run:
         _dry_run(run)
-    elif options.rubric == SKILL:
-        _score_skill(run)
     else:
         _score_definitions(run)
 
@@ -311,32 +309,43 @@ class _Run:
         """Return the code that --source names, or that the locator is."""
         return read_code_of(self.locators, self.options.source)
 
-    def undiscovered(self, judge: Judge | None, **options: Any) -> Any:  # noqa: ANN401  # score_undiscovered's
+    def undiscovered(self, judge: Judge | None) -> Any:  # noqa: ANN401  # score_undiscovered's
         """Return what makes the result of a server whose tools cannot be read: JSON says so, text has the error."""
         if self.page.form != "json":
             return None
         stamp = judge.stamp if judge else None
-        return partial(judging.score_undiscovered, judge=stamp, rubric=self.options.rubric, **options)
+        return partial(judging.score_undiscovered, judge=stamp, rubric=self.options.rubric, spec=self.spec)
+
+
+def _scorer(run: _Run, judge: Judge | None, policy: Policy = DEFAULT_POLICY) -> Callable[[Catalog], Any]:
+    """Return what scores a server's definitions by the rubric of TDQS or one with labels, or its skill text."""
+    rubric = run.options.rubric
+    if rubric == _TDQS:
+        return partial(judging.score_blocking, judge=judge, spec=run.spec, policy=policy)
+    if rubric == SKILL:
+        return partial(blocking(judging.score_skill), text=run.skill, judge=judge)
+    return partial(
+        blocking(judging.score_labels), rubric=rubric, judge=judge, skill=run.skill, spec=run.spec, policy=policy
+    )
 
 
 def _score_definitions(run: _Run) -> None:
     """Score servers in tiers or in labels."""
-    options, code = run.options, run.code()
-    policy = replace(policy_of(locators=run.locators, config=options.config), code=code)
+    options, code, policy = run.options, None, DEFAULT_POLICY
+    if options.rubric != SKILL:
+        code = run.code()
+        policy = replace(policy_of(locators=run.locators, config=options.config), code=code)
     judge = run.judge()
-    basis: dict[str, Any] = {"spec": run.spec, "policy": policy, "judge": judge}
-    lost = run.undiscovered(judge, spec=run.spec)
+    use, lost = _scorer(run, judge, policy), run.undiscovered(judge)
     if options.is_tiered:
-        use = partial(judging.score_blocking, **basis)
         if options.attestation:
             use = partial(_attested, use=use, path=options.attestation, key=options.key, code=code)
         _score_tiers(run, use, code, lost=lost)
         return
-    label = partial(blocking(judging.score_labels), rubric=options.rubric, skill=run.skill, **basis)
-    labels = run.each(label, undiscovered=lost)
+    results = run.each(use, undiscovered=lost)
     tell_usage()
-    run.page.show(labels, _LABELS)
-    _end_labels(labels, options.fail_under, needs_model=options.rubric == _BUNDLES and judge is None)
+    run.page.show(results, _SKILL if options.rubric == SKILL else _LABELS)
+    _end_labels(results, options.fail_under, needs_model=options.rubric != _SMELLS and judge is None)
 
 
 def _attested(
@@ -502,26 +511,10 @@ def _score_views(arguments: Mapping[int, str], tools: Sequence[str], places: Cod
     return views(lambda score: tool_blocks(score, tools, arguments[id(score)], places)) | {"json": only}
 
 
-def _score_skill(run: _Run) -> None:
-    """Score the skill text of servers beside their tools; without a text, their own instructions."""
-    judge = run.judge()
-    use = partial(blocking(judging.score_skill), text=run.skill, judge=judge)
-    results = run.each(use, undiscovered=run.undiscovered(judge))
-    tell_usage()
-    run.page.show(results, _SKILL)
-    _end_labels(results, run.options.fail_under, needs_model=judge is None)
-
-
 def _dry_run(run: _Run) -> None:
     """Print the requests that scoring would send, over all locators."""
     judge, ledger = preview_of(run.choice)
-    rubric = run.options.rubric
-    use: Callable[[Catalog], Any] = partial(blocking(judging.score_labels), rubric=rubric, judge=judge, skill=run.skill)
-    if rubric == _TDQS:
-        use = partial(judging.score_blocking, judge=judge, spec=run.spec)
-    elif rubric == SKILL:
-        use = partial(blocking(judging.score_skill), text=run.skill, judge=judge)
-    results = run.each(use)
+    results = run.each(_scorer(run, judge))
     run.page.show([ledger], _LEDGER)
     end(results)
 
