@@ -8,7 +8,7 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.results.code_review import CodeReview, ModelFinding
+from tdqs_mcp.results.labels import CodeReview, ModelFinding
 from tdqs_mcp.results.scores import UngradedTool
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict

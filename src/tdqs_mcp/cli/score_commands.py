@@ -79,9 +79,8 @@ from tdqs_mcp.report.score_report import (
     skill_blocks,
     tool_blocks,
 )
-from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
+from tdqs_mcp.results.labels import CodeReview, Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Tier

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Selection
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
+from tdqs_mcp.results.labels import CodeReview, Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import EstimateCheck, Tier, Ungraded
 from tdqs_mcp.scoring.rollup import coherence_of, roll_up
 
 if TYPE_CHECKING:  # a score goes without the results of other commands
-    from tdqs_mcp.results.code_review import CodeReview
     from tdqs_mcp.results.comparisons import LockReport
     from tdqs_mcp.results.improvements import RewriteReport
 
@@ -99,7 +98,7 @@ def labeled(score: LabelScore | SkillScore) -> Outcome:
     return labeled(score.skill) if score.skill else Outcome.PASSED
 
 
-def reviewed(review: "CodeReview") -> Outcome:
+def reviewed(review: CodeReview) -> Outcome:
     """Unknown when the model gave no usable answer about a tool; its findings fail nothing, as they are not proven."""
     return Outcome.UNKNOWN if review.ungraded else Outcome.PASSED
 

@@ -14,9 +14,8 @@ from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, fence, fence_exact, fence
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.report.server_advice import common_gaps, server_advice, text_and_gaps
 from tdqs_mcp.results.checks import Selection
-from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, by_tool, tally
-from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore
+from tdqs_mcp.results.labels import CodeReview, Label, LabeledTool, LabelScore
 from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rewriting.tool_selection import PromptBatch

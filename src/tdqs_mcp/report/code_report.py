@@ -18,7 +18,7 @@ from tdqs_mcp.report.blocks import (
     problem_items,
     ungraded_items,
 )
-from tdqs_mcp.results.code_review import CodeReview, ModelFinding
+from tdqs_mcp.results.labels import CodeReview, ModelFinding
 from tdqs_mcp.results.tool_code import CodeEffect, CodeReport, EffectKind, Proof, RemarkKind, ToolCode
 
 MAX_EFFECTS = 12

@@ -1,4 +1,4 @@
-"""Results of other rubrics than TDQS: labels of tools and of a skill text, and MCP Playground's grade."""
+"""Results of other rubrics than TDQS: labels of tools and of a skill text, MCP Playground's grade, a review of code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from tdqs_mcp.results.contract import (
     Document,
+    Inline,
     Internal,
     Key,
     Name,
@@ -22,6 +23,7 @@ from tdqs_mcp.results.contract import (
 )
 from tdqs_mcp.results.findings import Finding, Location, OfServer, Severity
 from tdqs_mcp.results.scores import ContextSignals, DiscoveryStatus, Flag, UngradedTool
+from tdqs_mcp.results.tool_code import CodeRemark, RemarkKind
 from tdqs_mcp.results.verdicts import Ballot, Judged, Judgement, JudgeStamp, Reliability, Ungraded, Verdict, Votes
 
 
@@ -318,3 +320,34 @@ class ServerGrade(OfServer, Document):
         """Deductions of each rule, the costliest rule first."""
         groups = [list(group) for _, group in groupby(self.deductions, key=lambda deduction: deduction.alias)]
         return sorted(groups, key=lambda group: -sum(deduction.points for deduction in group))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFinding:
+    """A statement of a model about a tool's definition and code. Its quotations are checked, the statement is not."""
+
+    index: Internal[int]
+    tool: Name
+    remark: Inline[CodeRemark]
+    read_by: str
+    """Model that has read the code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeReview(OfServer):
+    """Definitions held against their code by a model; its findings are never among those that rules prove."""
+
+    judge: JudgeStamp
+    tool_count: int
+    reviewed_tool_count: int
+    """Tools with an answer that could be used."""
+
+    findings: tuple[ModelFinding, ...]
+    ungraded: tuple[UngradedTool, ...]
+    """Tools without one."""
+
+    problems: tuple[str, ...] = ()
+
+    def count(self, kind: RemarkKind) -> int:
+        """Return the number of findings of a kind."""
+        return sum(finding.remark.kind is kind for finding in self.findings)

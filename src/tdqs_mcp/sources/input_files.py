@@ -336,9 +336,7 @@ def _is_planned(call: object) -> bool:
 
 def read_calls(path: Path) -> list[Mapping[str, Any]]:
     """The calls in a router's log, in order; none of another file of JSON Lines. Raises InputError."""
-    lines = enumerate(read_text(path).splitlines(), start=1)
-    rows = (_object(line, f"line {number} of {str(path)!r}") for number, line in lines if line.strip())
-    return [row for row in rows if row.get("event") == CALL]
+    return [row for _, row in _objects(read_text(path), path) if row.get("event") == CALL]
 
 
 def read_runs(path: Path) -> list[list[str]]:
@@ -450,14 +448,22 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def read_json_rows(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Each object of JSON Lines with its place; of a router's log, its calls. Raises InputError."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        row = _object(line, f"line {number} of {str(path)!r}")
+    for number, row in _objects(text, path):
         if "event" not in row:
             yield f"line {number}", row
         elif row["event"] == CALL:
             yield f"line {number}", _as_run(row, number)
+
+
+def _objects(text: str, path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The object on each line with the line's number, without members that say nothing. Raises InputError."""
+    for number, line in enumerate(text.split("\n"), start=1):  # U+2028 may stand in a text of JSON
+        if line.strip():
+            origin = f"line {number} of {str(path)!r}"
+            data = parse_json(line.encode(), origin=origin)
+            if not isinstance(data, Mapping):
+                raise InputError(f"{origin} is not an object; a row has {COLUMNS}")
+            yield number, {name: value for name, value in data.items() if value is not None and value != ""}
 
 
 def _csv_rows(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -488,13 +494,6 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         raise InputError(f"{str(path)!r} is not Parquet that can be read: {error}") from error
     for number, row in enumerate(rows, start=1):
         yield f"row {number}", {name: value for name, value in row.items() if value is not None}
-
-
-def _object(line: str, origin: str) -> Mapping[str, Any]:
-    data = parse_json(line.encode(), origin=origin)
-    if not isinstance(data, Mapping):
-        raise InputError(f"{origin} is not an object; a row has {COLUMNS}")
-    return {name: value for name, value in data.items() if value is not None and value != ""}
 
 
 def _as_run(call: Mapping[str, Any], number: int) -> Mapping[str, Any]:
@@ -615,12 +614,7 @@ def _load(folder: Path, name: str) -> Any:  # noqa: ANN401  # foreign JSON
 
 
 def _load_lines(folder: Path, name: str) -> list[Mapping[str, Any]]:
-    lines = _content(folder, name).splitlines()
-    return [
-        _object(line.decode(), f"line {number} of {str(folder / name)!r}")
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    ]
+    return [row for _, row in _objects(_content(folder, name).decode(), folder / name)]
 
 
 def _content(folder: Path, name: str) -> bytes:
