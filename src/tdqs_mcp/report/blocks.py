@@ -91,8 +91,9 @@ class Line:
 class Items:
     """A list; a terminal shows each entry on a line of its own."""
 
-    entries: Sequence[tuple[Words, str]]
-    """Words and style."""
+    entries: Sequence[Words]
+    style: str = ""
+    """Of every entry."""
 
     indent: int = 0
     limit: int = 1_000_000
@@ -275,9 +276,9 @@ def _merged_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[st
 
 def _text_items(items: Items) -> "Iterator[RenderableType]":
     limit = rows_shown(len(items.entries), items.limit)
-    for place, (words, style) in enumerate(items.entries[:limit]):
+    for place, words in enumerate(items.entries[:limit]):
         numbered = (f"{place + 1}. ", *word_parts(words)) if items.is_numbered else words
-        yield _indented(numbered, style, items.indent)
+        yield _indented(numbered, items.style, items.indent)
         if items.below:
             yield from _text_items(items.below[place])
     if more := len(items.entries) - limit:
@@ -379,7 +380,7 @@ def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one ret
 
 
 def _markdown_items(items: Items, rows: int) -> Iterator[str]:
-    for place, (words, _) in enumerate(items.entries[:rows]):
+    for place, words in enumerate(items.entries[:rows]):
         yield f"{place + 1}. {_escaped(words)}" if items.is_numbered else f"- {_escaped(words)}"
         if items.below:
             yield from (f"  {line}" for line in _markdown_items(items.below[place], rows))
@@ -489,12 +490,12 @@ def ungraded_items(tools: "Sequence[UngradedTool]", coherence: str | None = None
     """A line for each reason why tools, and the coherence of all, have no score."""
     failed = [(tool.label, tool.ungraded.reason) for tool in tools]
     failed += [("coherence", coherence)] if coherence else []
-    return Items([(line, "yellow") for line in unjudged_words(failed)])
+    return Items(unjudged_words(failed), "yellow")
 
 
 def problem_items(problems: Sequence[str]) -> Items:
     """Return what went wrong on the way."""
-    return Items([(f"! {problem}", "yellow") for problem in problems])
+    return Items([f"! {problem}" for problem in problems], "yellow")
 
 
 DOLLAR = 10**9

@@ -72,23 +72,23 @@ def _verdict(proof: Proof) -> Span:
 def _tool(tool: ToolCode) -> Iterator[Block]:
     yield Line(", ".join(f"{hint} {_verdict(tool.verdicts[hint]).text}" for hint in _HINTS))
     yield Heading("Effects")
-    yield Items([(effect_words(effect), "") for effect in tool.effects], indent=2, limit=MAX_EFFECTS)
-    parts = [(f"{name}: nothing depends on it", "yellow") for name in tool.unused_parameters]
-    parts += [(f"{dead.parameter}: the code refuses {dead.value!r}", "yellow") for dead in tool.dead_enum_values]
-    parts += [(f"{limit.parameter}: {limit.text} at {limit.file}:{limit.line}", "") for limit in tool.limits]
+    yield Items(list(map(effect_words, tool.effects)), indent=2, limit=MAX_EFFECTS)
+    parts = [Span(f"{name}: nothing depends on it", "yellow") for name in tool.unused_parameters]
+    parts += [Span(f"{dead.parameter}: the code refuses {dead.value!r}", "yellow") for dead in tool.dead_enum_values]
+    parts += [Span(f"{limit.parameter}: {limit.text} at {limit.file}:{limit.line}") for limit in tool.limits]
     if parts:
         yield Heading("Parameters")
         yield Items(parts, indent=2)
     if tool.errors:
         yield Heading("Errors")
-        yield Items([(f"{error.text!r} at {error.file}:{error.line}", "") for error in tool.errors], indent=2)
+        yield Items([f"{error.text!r} at {error.file}:{error.line}" for error in tool.errors], indent=2)
     facts = [f"returns {tool.returns}"] if tool.returns else []
     facts += [f"reads {', '.join(tool.credentials)} from the environment"] if tool.credentials else []
-    yield Items([(fact, "") for fact in facts])
+    yield Items(facts)
     if tool.unresolved:
         yield Heading("Not followed")
-        lost = [(f"{call.text} at {call.file}:{call.line}", "dim") for call in tool.unresolved]
-        yield Items(lost, indent=2, limit=MAX_UNRESOLVED)
+        lost = [f"{call.text} at {call.file}:{call.line}" for call in tool.unresolved]
+        yield Items(lost, "dim", indent=2, limit=MAX_UNRESOLVED)
 
 
 def effect_words(effect: CodeEffect) -> str:
@@ -117,7 +117,7 @@ def review_blocks(review: CodeReview) -> list[Block]:
     for finding in sorted(review.findings, key=lambda finding: (finding.index, finding.remark.kind)):
         by_tool.setdefault(finding.tool, []).append(finding)
     for tool, findings in by_tool.items():
-        blocks += [Heading(tool), Items([(_remark_words(finding), "") for finding in findings], indent=2)]
+        blocks += [Heading(tool), Items(list(map(_remark_words, findings)), indent=2)]
     return [*blocks, ungraded_items(review.ungraded), problem_items(review.problems)]
 
 

@@ -94,7 +94,7 @@ def compare_blocks(comparison: Comparison) -> list[Block]:
             OnlyIn("text", [Heading(title, style)]),
             OnlyIn("markdown", [Heading(f"{title} ({len(entries)})", style)]),
         ]
-        listed = Items([(line, "") for line in entries], indent=2, limit=MAX_DIFFERENCES)
+        listed = Items(entries, indent=2, limit=MAX_DIFFERENCES)
         if title == _SCORES:
             heads = columns("tool", "before", "after", "change", "tokens, about")
             blocks.append(Table(heads, entries, limit=MAX_DIFFERENCES))
@@ -132,14 +132,14 @@ def rewrite_blocks(
         blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
     blocks += _gain_note((rewrite.before, rewrite.after, rewrite.gain) for rewrite in changed)
     if open_questions:
-        questions = [(f"? {question.text}   {question.id}", "yellow") for question in open_questions]
+        questions = [f"? {question.text}   {question.id}" for question in open_questions]
         left = len(questions) - QUESTIONS_AT_ONCE
         head = left_words(open_questions)
         head = head if changed else f"Nothing is proven beyond what the definitions say; {head}"
-        blocks += [Heading(head), Items(questions[:QUESTIONS_AT_ONCE], indent=2)]
+        blocks += [Heading(head), Items(questions[:QUESTIONS_AT_ONCE], "yellow", indent=2)]
         blocks += [Line(f"  {count_words(left, 'more question')} when these are answered", "dim")] if left > 0 else []
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
-    noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
+    noted = [Span(line, "yellow") for line in failed[:MAX_ROWS]] + [Span(line, "dim") for line in _unused(rewrites)]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
     following = _rewrite_next(
         report, locator, is_saved=is_saved, is_asking=bool(open_questions), is_terminal=is_terminal
@@ -182,9 +182,9 @@ def _proof_blocks(proof: Proof) -> list[Block]:
         Line(f"{proof.held} other requests: {outcome if remaining or late else 'not asked, nothing was left to try'}"),
         Line(f"{proof.tokens:+,} tokens in each list, {proof.tokens / 1000:+,.1f} million in a thousand requests"),
     ]
-    rows = [(_trial_words(trial), "") for trial in remaining]
+    rows = list(map(_trial_words, remaining))
     blocks += [Heading("Kept"), Items(rows, indent=2, limit=MAX_ROWS)] if rows else []
-    rows = [(f"{_trial_words(trial)}: {trial.lost!r}", "") for trial in lost]
+    rows = [f"{_trial_words(trial)}: {trial.lost!r}" for trial in lost]
     heading = Heading("Taken back, with a request that does worse")
     return [*blocks, heading, Items(rows, indent=2, limit=MAX_ROWS)] if rows else blocks
 
@@ -323,14 +323,14 @@ def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
         OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
         OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
         *changed_words(rewrite),
-        Items([(line, "dim") for line in _evidence(rewrite)] if is_verbose else [], indent=2),
-        Items([(line, "yellow") for line in _doubts(rewrite)], indent=2),
+        Items(list(_evidence(rewrite)) if is_verbose else [], "dim", indent=2),
+        Items(list(_doubts(rewrite)), "yellow", indent=2),
     ]
 
 
 def changed_words(rewrite: Rewrite) -> list[Block]:
     """Return what goes and comes, and what the new words rest on."""
-    return [*map(change_diff, rewrite.changes), Items([(line, "dim") for line in _why(rewrite)], indent=2)]
+    return [*map(change_diff, rewrite.changes), Items(list(_why(rewrite)), "dim", indent=2)]
 
 
 def change_diff(change: Change) -> Diff:
@@ -469,9 +469,9 @@ def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
         if changes:
             allowed = ", allowed by the lock" if all(item.is_allowed for item in changes) else ""
             blocks += [Heading(f"{impact.capitalize()} ({len(changes)}){allowed}", _LOCK_STYLES[impact])]
-            blocks.append(Items([(_lock_line(item, report), "") for item in changes], indent=2, limit=MAX_CHANGES))
-    unverified = [(f"not verified: {part}", "yellow") for part in report.unverified]
-    blocks += [Items(unverified), problem_items(report.problems)]
+            blocks.append(Items([_lock_line(item, report) for item in changes], indent=2, limit=MAX_CHANGES))
+    unverified = [f"not verified: {part}" for part in report.unverified]
+    blocks += [Items(unverified, "yellow"), problem_items(report.problems)]
     following = _lock_next(report, is_lock=is_lock)
     return [*blocks, Line(following, "dim")] if following else blocks
 

@@ -511,15 +511,10 @@ def portability_blocks(report: PortabilityReport) -> list[Block]:
     blocks: list[Block] = [Title(head), Table(columns("client", "worst", "tools", left=3), rows)]
     for view in report.clients:
         if view.handling is not Handling.KEPT:
-            sources = [(source, "dim") for source in view.sources]
-            blocks += [
-                Heading(f"{view.title[:1].upper()}{view.title[1:]}:"),
-                _limit_table(view),
-                Items(sources, indent=2),
-            ]
-    unread = [name or "a tool without a name" for name in report.unmeasured]
-    notes = [(f"not looked at: {name} cannot be read", "yellow") for name in unread]
-    return [*blocks, Items(notes), problem_items(report.problems)]
+            heading = Heading(f"{view.title[:1].upper()}{view.title[1:]}:")
+            blocks += [heading, _limit_table(view), Items(view.sources, "dim", indent=2)]
+    unread = [f"not looked at: {name or 'a tool without a name'} cannot be read" for name in report.unmeasured]
+    return [*blocks, Items(unread, "yellow"), problem_items(report.problems)]
 
 
 def _handling(handling: Handling) -> Span:

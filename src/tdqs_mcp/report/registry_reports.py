@@ -76,11 +76,11 @@ def list_blocks(listing: ServerList) -> list[Block]:
         rows.append((server.client, server.name, server.transport or "none", server.path, ", ".join(remarks)))
     clients = len({server.client for server in listing.servers})
     head = f"{count_words(len(listing.servers), 'server')} of {count_words(clients, 'client')}"
-    notes = [(f"{server.id}: {note}", "yellow") for server in listing.servers for note in server.unresolved]
+    notes = [f"{server.id}: {note}" for server in listing.servers for note in server.unresolved]
     blocks: list[Block] = [Title(head)]
     if rows:
         blocks.append(Table(columns("client", "server", "transport", "file", "", left=5), rows))
-    blocks += [Items(notes), problem_items(listing.problems)]
+    blocks += [Items(notes, "yellow"), problem_items(listing.problems)]
     return [*blocks, Line(("Next: ", Code("tdqs-mcp score --installed")), "dim")] if rows else blocks
 
 
@@ -99,13 +99,13 @@ def installed_blocks(report: InstalledReport) -> list[Block]:
         if row.reason:
             # "config:cursor/db: it has no command": the reason of a capture begins with the name already
             reason = row.reason if row.reason.startswith("config:") else f"{row.server.id}: {row.reason}"
-            reasons.append((reason, _STYLES[row.standing]))
-    reasons += [(f"{row.server.id}: {row.incomplete}", "yellow") for row in report.servers if row.incomplete]
+            reasons.append(Span(reason, _STYLES[row.standing]))
+    reasons += [Span(f"{row.server.id}: {row.incomplete}", "yellow") for row in report.servers if row.incomplete]
     if reasons:
         blocks += [Heading("Without a score"), Items(reasons)]
     with_score = [row.server for row in report.servers if row.score]
-    unresolved = [(f"! {server.id}: {note}", "yellow") for server in with_score for note in server.unresolved]
-    blocks += [Items(unresolved), problem_items(report.problems)]
+    unresolved = [f"{server.id}: {note}" for server in with_score for note in server.unresolved]
+    blocks.append(problem_items([*unresolved, *report.problems]))
     if scored:
         worst = shlex.quote(scored[0].server.locator_name)
         blocks.append(Line(("Next: ", Code(f"tdqs-mcp score {worst}")), "dim"))
@@ -124,18 +124,18 @@ def _cells(row: InstalledScore) -> tuple[Words, ...]:
 def _together(client: ClientSet) -> list[Block]:
     counts = f"{count_words(len(client.servers), 'server')}, {count_words(client.tool_count, 'tool')}"
     limit = client.tool_limit
-    lines: list[tuple[Words, str]] = []
+    lines: list[Words] = []
     if limit and client.tool_count > limit:
-        lines.append((f"more tools than the {limit} that it takes", "red"))
-    lines += [(f"one name for tools of {names}", "red") for names in _by_servers(client.collisions)]
+        lines.append(Span(f"more tools than the {limit} that it takes", "red"))
+    lines += [Span(f"one name for tools of {names}", "red") for names in _by_servers(client.collisions)]
     alike = "told apart by the server's name alone: tools of"
-    lines += [(f"{alike} {names}", "yellow") for names in _by_servers(client.same_names)]
+    lines += [Span(f"{alike} {names}", "yellow") for names in _by_servers(client.same_names)]
     pairs = [
         f"{first.server}/{first.tool} and {second.server}/{second.tool}"
         for first, second in ((overlap.first, overlap.second) for overlap in client.overlaps)
     ]
     if pairs:
-        lines.append((f"says the same: {first_of(pairs, MAX_SHOWN, separator='; ')}", "yellow"))
+        lines.append(Span(f"says the same: {first_of(pairs, MAX_SHOWN, separator='; ')}", "yellow"))
     return [Heading(f"{client.title}: {counts}, about {client.tokens:,} tokens together"), Items(lines)]
 
 
@@ -176,9 +176,9 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
         blocks.append(Line(f"{report.ungraded:,} without a verdict: the next sweep asks again{suspicious}", "yellow"))
     if report.problem_count:
         more = report.problem_count - MAX_LINES
-        lines = [(problem, "") for problem in report.problems[:MAX_LINES]]
-        more_lines = [(f"... and {count_words(more, 'more problem')}", "")] if more > 0 else []
-        blocks += [Line(count_words(report.problem_count, "problem"), "yellow"), Items(lines + more_lines, indent=2)]
+        rest = [f"... and {count_words(more, 'more problem')}"] if more > 0 else []
+        lines = Items([*report.problems[:MAX_LINES], *rest], indent=2)
+        blocks += [Line(count_words(report.problem_count, "problem"), "yellow"), lines]
     return [*blocks, Gap(), Line(("Next: ", Code(f"{statistics}{named}")))] if report.servers else blocks
 
 
@@ -244,7 +244,7 @@ def statistics_tables(statistics: Statistics) -> list[Block]:
         *([] if versions.tdqs.count == tools.tdqs.count else [Line(superseded)]),
         _tiers(tools.tiers, servers.tiers if servers.overall.count else None),
         _dimensions(tools.dimensions),
-        Items([(f"{flag.value}: {_share(share)}", "") for flag, share in tools.flags.items() if share.count]),
+        Items([f"{flag.value}: {_share(share)}" for flag, share in tools.flags.items() if share.count]),
         *_servers(statistics),
         *_ungraded(statistics.ungraded),
     ]
@@ -258,7 +258,7 @@ def comparison_blocks(comparison: MethodComparison) -> list[Block]:
     dimensions = [(key.replace("_", " "), _share(share)) for key, share in comparison.dimensions.items()]
     blocks: list[Block] = [
         Title(f"{count_words(comparison.tools, 'tool')} by two methods"),
-        Items([(f"first: {method_words(comparison.first)}", ""), (f"second: {method_words(comparison.second)}", "")]),
+        Items([f"first: {method_words(comparison.first)}", f"second: {method_words(comparison.second)}"]),
         Line(f"same TDQS: {_share(comparison.same_score)}; same tier: {_share(comparison.same_tier)}"),
         Line(
             f"second less first: {sign}{_mean(comparison.difference)}; apart on average: {_mean(comparison.distance)}"
@@ -448,7 +448,7 @@ def _servers(statistics: Statistics) -> list[Block]:
             f"lowest tool: {_mean(servers.worst_tool_gap)} below its server's mean on average, "
             f"a point or more in {_share(servers.with_worst_tool)} servers"
         )
-    return [Heading("Servers"), Items([(line, "") for line in lines])]
+    return [Heading("Servers"), Items(lines)]
 
 
 def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
@@ -457,17 +457,17 @@ def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
         return []
     head = f"Ungraded, counted nowhere else: {ungraded.tools:,} tools, {ungraded.coherence:,} tool sets"
     reasons = [
-        (f"{reason.count:,}, such as {reason.name or 'the tool set'} of {reason.server}: {reason.reason}", "yellow")
+        f"{reason.count:,}, such as {reason.name or 'the tool set'} of {reason.server}: {reason.reason}"
         for reason in ungraded.reasons
     ]
     rows = []
     for score in ungraded.held_scores:
         scores = f"{score_words(score.score)}, estimate {score_words(score.estimate)}"
-        rows.append((f"held: {score.name or 'the tool set'} of {score.server}, {scores}", "yellow"))
-    more = [(f"{ungraded.held:,} held in all", "yellow")] if ungraded.held > len(rows) else []
+        rows.append(f"held: {score.name or 'the tool set'} of {score.server}, {scores}")
+    more = [f"{ungraded.held:,} held in all"] if ungraded.held > len(rows) else []
     rest = " in your own configuration makes the next sweep count its score"
     accept = ("Read a held definition. ", Code("[[accept]]"), rest)
-    return [Heading(head), Items([*reasons, *rows, *more]), *([Line(accept, "dim")] if rows else [])]
+    return [Heading(head), Items([*reasons, *rows, *more], "yellow"), *([Line(accept, "dim")] if rows else [])]
 
 
 def _next(tools: ToolStatistics, command: str) -> Line:

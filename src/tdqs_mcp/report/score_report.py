@@ -189,8 +189,7 @@ def uncertainty(score: ServerScore | LabelScore) -> list[Block]:
             Line(f"jury agreement over {count_words(complete, 'tool')} that every juror scored", "dim"),
             Table(columns("dimension", "ICC(2,1)", "mean", "median", "smells by mean", "by median"), rows),
         ]
-    doubts = [*_disputed(score), *_misquoted(score)]
-    return [*blocks, Items([(doubt, "yellow") for doubt in doubts])]
+    return [*blocks, Items([*_disputed(score), *_misquoted(score)], "yellow")]
 
 
 def _rollup(score: ServerScore) -> Line:
@@ -271,7 +270,7 @@ def _fixes(score: ServerScore, locator: str, places: CodePlaces) -> list[Block]:
 
 
 def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName, places: CodePlaces) -> list[Block]:
-    heads: list[tuple[Words, str]] = []
+    heads = []
     below = []
     for fixes in groups:
         first = fixes[0].finding
@@ -279,11 +278,11 @@ def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName, places: CodeP
         head = first.message if is_common else ""
         if len(fixes) == 1:
             head = _with_tool(fixes[0], _about(fixes[0], nearest), places)
-        heads.append((f"{'; '.join(filter(None, (head, first.suggestion))) or first.name} [{first.rule}]", ""))
+        heads.append(f"{'; '.join(filter(None, (head, first.suggestion))) or first.name} [{first.rule}]")
         count = rows_shown(len(fixes), MAX_TOOLS)
         tools = [_with_tool(fix, _about(fix, nearest, has_message=not is_common), places) for fix in fixes[:count]]
         more = [f"and {len(fixes) - count} more tools"] if len(fixes) > count else []
-        below.append(Items([(line, "dim") for line in (*tools, *more) if len(fixes) > 1], indent=3))
+        below.append(Items([*tools, *more] if len(fixes) > 1 else [], "dim", indent=3))
     return [Items(heads, is_numbered=True, below=below)]
 
 
@@ -350,7 +349,7 @@ def _best_fixes(
     for fix in fixes[:MAX_TOOL_FIXES]:
         place = place_in_code(places, fix.finding.subject)
         words = "; ".join(filter(None, (_about(fix, nearest), fix.finding.suggestion)))
-        best.append((f"{f'{place} ' if place else ''}{words} [{fix.finding.rule}]", ""))
+        best.append(f"{f'{place} ' if place else ''}{words} [{fix.finding.rule}]")
     return [Heading("Best fixes"), Items(best, is_numbered=True), *_next(score, fixes[0], locator)]
 
 
@@ -414,7 +413,7 @@ def label_blocks(score: LabelScore) -> list[Block]:
         blocks += [Gap(), *_skill(score.skill, when="")]
     blocks.append(problem_items(score.problems))
     if score.suggestions:
-        lines = [(f"{_BANDS[suggestion.band]}: {suggestion.message}", "") for suggestion in score.suggestions]
+        lines = [f"{_BANDS[suggestion.band]}: {suggestion.message}" for suggestion in score.suggestions]
         blocks += [Heading("Fix first"), Items(lines, limit=MAX_SUGGESTIONS, is_numbered=True)]
     return blocks
 
@@ -437,13 +436,13 @@ def _unlabeled(score: LabelScore) -> Items:
         failed.append(("the skill", score.skill.verdict.reason))
     decided = next((ungraded.decided for ungraded in score.ungraded if isinstance(ungraded.decided, Mapping)), {})
     lines = [f"decided without a judge, as there is one tool: {key} {points}" for key, points in decided.items()]
-    return Items([(line, "yellow") for line in (*unjudged_words(failed), *lines)])
+    return Items([*unjudged_words(failed), *lines], "yellow")
 
 
 def skill_blocks(skill: SkillScore) -> list[Block]:
     """A skill's scores with the reason for each, and why there are none."""
     reasons = [f"ungraded: {skill.verdict.reason}"] if isinstance(skill.verdict, Ungraded) else []
-    return [*_skill(skill, when=f" · {skill.scored_at}"), Items([(reason, "yellow") for reason in reasons])]
+    return [*_skill(skill, when=f" · {skill.scored_at}"), Items(reasons, "yellow")]
 
 
 def _skill(skill: SkillScore, *, when: str) -> list[Block]:
@@ -494,8 +493,8 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
         ]
         whole = Table(columns("where", "rule", "points", "finding", left=4), rows)
         blocks += [Gap(), OnlyIn("text", [_by_rule_table(grade)]), OnlyIn("markdown", [whole])]
-    unread = [(f"not judged: {tool.label}: {tool.ungraded.reason}", "yellow") for tool in grade.unmeasured]
-    blocks += [Items(unread), problem_items(grade.problems)]
+    unread = [f"not judged: {tool.label}: {tool.ungraded.reason}" for tool in grade.unmeasured]
+    blocks += [Items(unread, "yellow"), problem_items(grade.problems)]
     if grade.deductions:
         blocks += [Gap(), *next_lines(f"tdqs-mcp rules {grade.by_rule[0][0].alias}")]
     return blocks
@@ -511,12 +510,11 @@ def calibration_blocks(report: CalibrationReport) -> list[Block]:
         table = Table(heads, [tuple(map(_cell_words, row)) for row in section.rows])
         blocks += [Heading(section.title), Line(section.remark, "dim"), table]
     failed = unjudged_words((failure.name, failure.reason) for failure in report.unjudged)
-    problems = [*failed[:MAX_REASONS], *report.problems]
     return [
         *blocks,
         Gap(),
-        Items([(f"out of tolerance: {fault}", "red") for fault in report.faults]),
-        Items([(problem, "yellow") for problem in problems]),
+        Items([f"out of tolerance: {fault}" for fault in report.faults], "red"),
+        Items([*failed[:MAX_REASONS], *report.problems], "yellow"),
         Line(f"Next: {_next_calibration(report)}", "dim"),
     ]
 

@@ -58,12 +58,12 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
         return " · ".join(entry for entry in (number, model, row.domain) if entry) or "all"
 
     named = [
-        (" · ".join(filter(None, (f"#{number} {name}", only.get(name)))), "dim")
+        " · ".join(filter(None, (f"#{number} {name}", only.get(name))))
         for number, name in enumerate(experiments, start=1)
     ]
     blocks: list[Block] = [
         Title(f"{count_words(study.runs, 'run')} of {count_words(len(experiments), 'experiment')}"),
-        Items(named if len(named) > 1 else []),
+        Items(named if len(named) > 1 else [], "dim"),
     ]
     for title, heads, left, rows in (
         ("Variants", _VARIANTS, 2, [(place(summary), *_summary(summary)) for summary in study.summaries]),
@@ -78,7 +78,7 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
     notes = (f"up to {count_words(most, 'run')} of a pair have no run of the same task to compare with",)
     return [
         *blocks,
-        Items([(words, "") for words in _remarks(study)]),
+        Items(list(_remarks(study))),
         problem_items((*(notes if most else ()), *study.confounded)),
         Line(_next_step(study)),
     ]
@@ -170,7 +170,7 @@ def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
     predictions = {predictor.name: (predictor.found, predictor.fails) for predictor in study.predictors}
     return [
         Title(f"{count_words(study.servers, 'server')} · {count_words(study.tools, 'tool')}"),
-        Items([(fact, "") for fact in _measured_lines(study)]),
+        Items(list(_measured_lines(study))),
         *_predictor_table(predictions, ("tool is found", "calls fail")),
         problem_items(study.problems),
         Line(f"{_count_readings(predictions)} {_PROOF}"),
@@ -195,9 +195,9 @@ def choice_blocks(study: ChoiceStudy) -> list[Block]:
         Table(columns("server", "calls of each", "right tool", "constraints met", is_whole=True), rows),
         Line(f"{right} points of right tools, {satisfied} of constraints (95 %, by server)"),
         Heading(f"{study.servers} servers with variants · {study.calls} calls"),
-        Items([("a tool compared with itself in other variants, the length of its description held constant", "")]),
+        Items(["a tool compared with itself in other variants, the length of its description held constant"]),
         *_predictor_table(predictions, ("right tool", "constraints met")),
-        Items([(check, "") for check in checks]),
+        Items(checks),
         Line(f"{_count_readings(predictions)} {_PROOF}"),
     ]
 
@@ -299,7 +299,7 @@ def selection_blocks(selection: Selection) -> list[Block]:
     )
     blocks: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
     if confusions:
-        pairs = [(_parting_line(pair), "") for pair in selection.confusions if pair.tool][:MAX_SHOWN]
+        pairs = [_parting_line(pair) for pair in selection.confusions if pair.tool][:MAX_SHOWN]
         blocks += [Heading("The sentence that parts them"), Items(pairs, indent=2)]
         blocks.append(OnlyIn("markdown", [Heading("Wanted by row, picked by column"), _confusion_matrix(selection)]))
     title = Title(f"{servers} · {counts} · selected by {selection.selector}")
