@@ -1,6 +1,7 @@
 """Servers out of the configuration files of installed MCP clients, as their documentation shows them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.clients import find_server, read_servers
+from tdqs_mcp.sources.clients import Machine, find_server, read_servers
 from tdqs_mcp.sources.locator import Stdio, Url
 
 HOME_FILES = {
@@ -76,7 +77,7 @@ def machine(tmp_path):
     for root, files in ((home, HOME_FILES), (project, PROJECT_FILES)):
         for name, text in files.items():
             write(root / name, text.replace("PROJECT", json.dumps(str(project))[1:-1]))
-    return {"home": home, "cwd": project, "environ": ENVIRON, "platform": "linux"}
+    return Machine(home=home, cwd=project, environ=ENVIRON, platform="linux")
 
 
 def write(path: Path, text: str) -> None:
@@ -104,87 +105,90 @@ def write(path: Path, text: str) -> None:
     ],
 )
 def test_a_server_of_every_client_is_found(machine, name, client, locator):
-    server = find_server(name, is_project=name in ("project", "asks"), **machine)
+    server = find_server(name, is_project=name in ("project", "asks"), machine=machine)
     assert (server.client, server.name, server.locator) == (client, name, locator)
     assert server.file.is_file()
 
 
 def test_variables_are_filled_in_as_each_client_spells_them(machine):
-    assert find_server("user", **machine).headers == {"Authorization": "Bearer t0ken"}
-    assert find_server("user", **machine | {"environ": {}}).headers == {"Authorization": "Bearer none"}
-    assert find_server("cursor-url", **machine).headers == {"K": "k3y"}
-    assert find_server("folder", is_project=True, **machine).args == (f"{machine['cwd']}/s.py", "7")
-    codex = find_server("codex-url", **machine)
+    assert find_server("user", machine=machine).headers == {"Authorization": "Bearer t0ken"}
+    assert find_server("user", machine=replace(machine, environ={})).headers == {"Authorization": "Bearer none"}
+    assert find_server("cursor-url", machine=machine).headers == {"K": "k3y"}
+    assert find_server("folder", is_project=True, machine=machine).args == (f"{machine.cwd}/s.py", "7")
+    codex = find_server("codex-url", machine=machine)
     assert codex.headers == {"X": "1", "Y": "k3y", "Authorization": "Bearer t0ken"}
-    assert (find_server("codex", **machine).env, find_server("codex", **machine).cwd) == ({"A": "b"}, "/srv")
+    assert (find_server("codex", machine=machine).env, find_server("codex", machine=machine).cwd) == (
+        {"A": "b"},
+        "/srv",
+    )
 
 
 def test_what_only_the_client_can_ask_for_is_reported_and_left_out(machine):
-    server = find_server("asks", is_project=True, **machine)
+    server = find_server("asks", is_project=True, machine=machine)
     assert server.env == {"L": "1"}
     assert server.unresolved == (
         "K needs ${input:k}; give it with --env K=VALUE",
         "its envFile is not read; give the variables with --env NAME=VALUE",
     )
-    assert "args needs ${input:k}" in find_server("asks-in-args", is_project=True, **machine).unresolved[0]
+    assert "args needs ${input:k}" in find_server("asks-in-args", is_project=True, machine=machine).unresolved[0]
 
 
 def test_a_header_whose_variable_is_unset_is_reported_without_its_text(machine):
-    server = find_server("codex-url", **machine | {"environ": {"KEY": "k3y"}})
+    server = find_server("codex-url", machine=replace(machine, environ={"KEY": "k3y"}))
     assert server.headers == {"X": "1", "Y": "k3y"}
     assert server.unresolved == ("Authorization needs ${TOKEN}; give it with --header 'Authorization: VALUE'",)
 
 
 def test_a_disabled_server_is_found_and_says_so(machine):
-    assert find_server("off", **machine).is_disabled
-    assert not find_server("surf", **machine).is_disabled
+    assert find_server("off", machine=machine).is_disabled
+    assert not find_server("surf", machine=machine).is_disabled
 
 
 def test_a_client_shows_the_project_s_server_and_the_user_s_keeps_its_name(machine):
-    servers, _ = read_servers(**machine)
+    servers, _ = read_servers(machine)
     assert [each.command for each in servers if each.name == "shadowed"] == ["from-project"]
-    assert find_server("shadowed", **machine).command == "from-home"
-    assert find_server("claude-code/shadowed", **machine).command == "from-home"
-    assert find_server("shadowed", is_project=True, **machine).command == "from-project"
+    assert find_server("shadowed", machine=machine).command == "from-home"
+    assert find_server("claude-code/shadowed", machine=machine).command == "from-home"
+    assert find_server("shadowed", is_project=True, machine=machine).command == "from-project"
 
 
 def test_an_unknown_name_gets_the_names_that_there_are(machine):
     with pytest.raises(InputError, match=r"no MCP client has a server 'git'.*'codex'.*'zed-old'"):
-        find_server("git", **machine)
+        find_server("git", machine=machine)
     with pytest.raises(InputError, match=r"no file of this folder names a server 'git'.*'asks'.*'shadowed'"):
-        find_server("git", is_project=True, **machine)
+        find_server("git", is_project=True, machine=machine)
     with pytest.raises(InputError, match="there is config:project/vscode/asks"):
-        find_server("asks", **machine)
+        find_server("asks", machine=machine)
 
 
 def test_a_machine_without_clients_says_so(tmp_path):
     with pytest.raises(InputError, match="no client here has any server"):
-        find_server("git", home=tmp_path, cwd=tmp_path, environ={})
+        find_server("git", machine=Machine(home=tmp_path, cwd=tmp_path, environ={}))
 
 
 def test_a_broken_file_is_named_and_does_not_hide_the_others(machine):
-    write(machine["home"] / ".gemini/settings.json", '{"mcpServers": ')
-    assert find_server("zed", **machine).client == "zed"
+    write(machine.home / ".gemini/settings.json", '{"mcpServers": ')
+    assert find_server("zed", machine=machine).client == "zed"
     with pytest.raises(InputError, match=r"settings\.json cannot be read"):
-        find_server("gemini", **machine)
+        find_server("gemini", machine=machine)
 
 
 def test_clients_that_agree_need_no_choice_and_those_that_differ_do(machine):
-    write(machine["home"] / ".gemini/settings.json", HOME_FILES[".config/Claude/claude_desktop_config.json"])
-    assert find_server("desktop", **machine).client == "claude-desktop"
-    write(machine["home"] / ".gemini/settings.json", '{"mcpServers": {"desktop": {"command": "other"}}}')
+    write(machine.home / ".gemini/settings.json", HOME_FILES[".config/Claude/claude_desktop_config.json"])
+    assert find_server("desktop", machine=machine).client == "claude-desktop"
+    write(machine.home / ".gemini/settings.json", '{"mcpServers": {"desktop": {"command": "other"}}}')
     with pytest.raises(InputError, match=r"config:claude-desktop/desktop .*, config:gemini-cli/desktop"):
-        find_server("desktop", **machine)
-    assert find_server("gemini-cli/desktop", **machine).command == "other"
+        find_server("desktop", machine=machine)
+    assert find_server("gemini-cli/desktop", machine=machine).command == "other"
 
 
 def test_an_entry_without_command_and_url_cannot_be_reached(machine):
     with pytest.raises(InputError, match="neither a command nor a URL"):
-        find_server("nothing", is_project=True, **machine).locator  # noqa: B018  # the property raises
+        find_server("nothing", is_project=True, machine=machine).locator  # noqa: B018  # the property raises
 
 
 def test_credentials_are_not_in_the_repr(machine):
-    assert "t0ken" not in repr(find_server("codex-url", **machine))
+    assert "t0ken" not in repr(find_server("codex-url", machine=machine))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +201,9 @@ def test_credentials_are_not_in_the_repr(machine):
 )
 def test_claude_desktop_keeps_its_file_where_the_platform_wants_it(tmp_path, platform, path):
     write(tmp_path / path, '\ufeff{"mcpServers": {"fs": {"command": "npx"}}}')
-    server = find_server("fs", home=tmp_path, cwd=tmp_path / "elsewhere", environ={}, platform=platform)
+    server = find_server(
+        "fs", machine=Machine(home=tmp_path, cwd=tmp_path / "elsewhere", environ={}, platform=platform)
+    )
     assert server.file == tmp_path / path
 
 
@@ -218,7 +224,7 @@ def test_no_entry_is_so_odd_that_it_hides_the_others(tmp_path_factory, entry, of
     home = tmp_path_factory.getbasetemp() / "odd"
     content = {"mcpServers": {"odd": entry, "fine": {"command": "x"}}, "mcp": {"excluded": off}}
     write(home / ".gemini/settings.json", json.dumps(content))
-    found, _ = read_servers(home=home, cwd=home / "project", environ={})
+    found, _ = read_servers(Machine(home=home, cwd=home / "project", environ={}))
     assert "fine" in [each.name for each in found]
     for each in found:
         try:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tdqs_mcp.app.installed_clients import SERVER_NAME, client_names, own_entry, plan_install, plan_uninstall
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.json_text import JsonText
-from tdqs_mcp.sources.clients import client_file, find_server
+from tdqs_mcp.sources.clients import Machine, client_file, find_server
 
 OTHER = {"command": "npx", "args": ["-y", "server-github"], "env": {"GITHUB_TOKEN": "ghp_secret"}}
 
@@ -50,12 +50,12 @@ def client(tmp_path):
 
     class Client:
         def __init__(self, name):
-            around = {"home": tmp_path, "environ": {}, "platform": "linux"}
-            self.known = client_file(name, **around)
+            machine = Machine(home=tmp_path, environ={}, platform="linux")
+            self.known = client_file(name, machine)
             self.file, self.keys, self.name = self.known.file, self.known.keys, name
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            self.install = lambda *arguments: plan_install(name, arguments, **around)
-            self.uninstall = lambda: plan_uninstall(name, **around)
+            self.install = lambda *arguments: plan_install(name, arguments, machine=machine)
+            self.uninstall = lambda: plan_uninstall(name, machine)
 
         @property
         def usual(self):
@@ -114,7 +114,9 @@ def test_a_file_that_is_not_there_or_empty_is_made(client, name, start):
 @pytest.mark.parametrize("name", client_names())
 def test_what_is_installed_is_found_as_a_server_of_the_client(client, name, tmp_path):
     client(name).install().write()
-    found = find_server(f"{name}/{SERVER_NAME}", home=tmp_path, cwd=tmp_path / "x", environ={}, platform="linux")
+    found = find_server(
+        f"{name}/{SERVER_NAME}", machine=Machine(home=tmp_path, cwd=tmp_path / "x", environ={}, platform="linux")
+    )
     assert [found.command, *found.args] == [own_entry()["command"], *own_entry()["args"]]
 
 
@@ -231,7 +233,7 @@ def test_what_is_added_to_an_object_in_one_line_is_not_in_the_comment_behind_its
 
 
 def test_the_commands_show_the_difference_and_write_only_without_dry_run(command, tmp_path, monkeypatch):
-    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     file = tmp_path / ".cursor" / "mcp.json"
     run = command("install", "cursor", "--dry-run", "--", "--root", tmp_path)
     assert (run.returncode, file.exists()) == (0, False)
@@ -254,17 +256,17 @@ def test_a_second_install_keeps_the_options_and_a_project_gets_what_a_first_call
     assert not made.install().difference
     project = tmp_path / "shop"
     (project / ".git").mkdir(parents=True)
-    around = {"home": tmp_path, "environ": {}, "platform": "linux"}
-    plan_install(name, project=project, **around).write()
+    machine = Machine(home=tmp_path, environ={}, platform="linux")
+    plan_install(name, project=project, machine=machine).write()
     options = made.read()[made.keys[0]][SERVER_NAME]["args"]
     added = ["--root", str(project), "--allow-config", f"{name}/github"]
     assert options[options.index("serve") + 1 :][:6] == ["--timeout", "9", *added]
-    assert not plan_install(name, project=project, **around).difference
-    assert plan_install(name, ["--allow-py"], project=project, **around).after.count("--root") == 0
+    assert not plan_install(name, project=project, machine=machine).difference
+    assert plan_install(name, ["--allow-py"], project=project, machine=machine).after.count("--root") == 0
 
 
 def test_a_project_s_own_files_and_what_is_no_project_are_never_proposed(client, tmp_path, command, monkeypatch):
-    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     project = tmp_path / "shop"
     (project / ".cursor").mkdir(parents=True)
     (project / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"theirs": OTHER}}), "utf-8")
@@ -286,7 +288,7 @@ def test_a_project_s_own_files_and_what_is_no_project_are_never_proposed(client,
     ("file", "text"), [("server.py", "x = 1"), ("tools.json", '{"tools": []}'), ("mcp_shop/server.py", "x = 1")]
 )
 def test_a_folder_of_code_or_definitions_is_proposed_and_named(command, tmp_path, monkeypatch, file, text):
-    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     folder = tmp_path / "shop"
     folder.mkdir()
     for place in (folder, tmp_path):
@@ -302,7 +304,7 @@ def test_a_folder_of_code_or_definitions_is_proposed_and_named(command, tmp_path
 
 
 def test_what_serve_would_refuse_is_not_installed(command, tmp_path, monkeypatch):
-    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     run = command("install", "cursor", "--", "--rot", "/srv")
     assert run.returncode == 2
     assert b"--root" in run.stderr

@@ -17,6 +17,7 @@ from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.registry_reports import installed_blocks
 from tdqs_mcp.results.installed_servers import InstalledOutcome, InstalledReport, Place
 from tdqs_mcp.scoring.rollup import view_set
+from tdqs_mcp.sources.clients import Machine
 from tdqs_mcp.sources.files import read_catalog
 
 REAL = os.environ.get("TDQS_TEST_SERVERS", "")
@@ -130,7 +131,7 @@ def test_servers_that_a_client_has_switched_off_elsewhere_are_not_started(tmp_pa
     write(tmp_path / ".claude/settings.json", {"disabledMcpjsonServers": ["three"]})
     write(tmp_path / "project/.mcp.json", {"mcpServers": {"three": entry("plain")}})
     write(tmp_path / ".gemini/settings.json", {"mcpServers": {"four": entry("plain")}, "mcp": {"excluded": ["four"]}})
-    found = tdqs_mcp.servers(home=tmp_path, cwd=tmp_path / "project", environ={}).servers
+    found = tdqs_mcp.servers(Machine(home=tmp_path, cwd=tmp_path / "project", environ={})).servers
     assert {each.name: each.is_disabled for each in found} == {"three": True, "one": False, "two": True, "four": True}
 
 
@@ -141,7 +142,7 @@ def test_tools_that_a_client_does_not_hand_on_do_not_count_for_it(tmp_path):
         disabled_tools = ["odd"]"""
     write(tmp_path / ".codex/config.toml", codex)
     write(tmp_path / ".gemini/settings.json", {"mcpServers": {"one": {**entry("plain"), "includeTools": ["good"]}}})
-    report = tdqs_mcp.score_installed(home=tmp_path, cwd=tmp_path, environ={})
+    report = tdqs_mcp.score_installed(machine=Machine(home=tmp_path, cwd=tmp_path, environ={}))
     assert [(each.client, each.tool_count) for each in report.clients] == [("codex", 3), ("gemini-cli", 1)]
     assert [each.tool_count for each in report.servers] == [2, 2, 2]
     assert [(each.score is None, each.same_as) for each in report.servers] == [
@@ -274,8 +275,8 @@ def test_the_view_of_a_client_takes_linear_work(compare_work):
 
 
 def test_the_library_scores_installed_servers(machine):
-    where = {"home": Path(machine["env"]["HOME"]), "cwd": machine["cwd"], "environ": machine["env"]}
-    assert len(tdqs_mcp.servers(**where).servers) == 10
+    where = Machine(home=Path(machine["env"]["HOME"]), cwd=machine["cwd"], environ=machine["env"])
+    assert len(tdqs_mcp.servers(where).servers) == 10
 
 
 def test_a_folder_ends_in_its_servers_the_lowest_first(command, tmp_path):

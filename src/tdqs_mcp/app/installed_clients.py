@@ -33,6 +33,7 @@ from tdqs_mcp.scoring.rollup import DEFAULT_SPEC, view_set
 from tdqs_mcp.sources.clients import (
     ClientFile,
     ConfiguredServer,
+    Machine,
     client_file,
     client_files,
     client_titles,
@@ -47,9 +48,9 @@ Consent = Callable[[Sequence[InstalledServer]], bool]
 _NO_CONSENT = "a file of this folder names it, not one of yours: read that file, then give --yes"
 
 
-def servers(**around: Any) -> ServerList:  # noqa: ANN401  # read_servers's
+def servers(machine: Machine | None = None) -> ServerList:
     """The servers of all installed clients, never what they are started with."""
-    configured, problems = read_servers(**around)
+    configured, problems = read_servers(machine)
     return ServerList(servers=configured, problems=problems)
 
 
@@ -60,7 +61,7 @@ async def score_installed(
     policy: Policy = DEFAULT_POLICY,
     consent: Consent = lambda _: False,
     options: LiveOptions | None = None,
-    **around: Any,  # noqa: ANN401  # read_servers's
+    machine: Machine | None = None,
 ) -> InstalledReport:
     """The servers of all installed clients scored, and what an agent sees of them together, client by client.
 
@@ -68,7 +69,7 @@ async def score_installed(
     is not started, nor is what a project's file names unless `consent`, asked once, agrees. Raises
     InputError if no client has a server.
     """
-    entries, problems = read_servers(**around)
+    entries, problems = read_servers(machine)
     if not entries:
         raise InputError("; ".join(["no client here has any server", *problems]))
     blocked = {entry.id: never for entry in entries if (never := _unstarted_row(entry))}
@@ -243,22 +244,18 @@ def _with_absolute_roots(arguments: Sequence[str]) -> list[str]:
 
 
 def plan_install(
-    name: str,
-    arguments: Sequence[str] = (),
-    *,
-    project: Path | None = None,
-    **around: Any,  # noqa: ANN401  # client_file's
+    name: str, arguments: Sequence[str] = (), *, project: Path | None = None, machine: Machine | None = None
 ) -> Installation:
     """Our entry in a client's file, its other parts kept. Raises InputError for a file that cannot be edited.
 
     Without arguments, those of an entry that is there already stay. For a project, they get what makes a first call
     work: its folder, and the servers that the user has configured in this client.
     """
-    client = client_file(name, **around)
+    client = client_file(name, machine)
 
     def edit(text: str | None) -> str:
         kept_arguments = arguments or _present_arguments(client, text)
-        added = _proposed_arguments(client, project, **around) if project and not arguments else []
+        added = _proposed_arguments(client, project, machine) if project and not arguments else []
         pairs = set(zip(["", *kept_arguments], kept_arguments, strict=False))
         missing = [pair for pair in added if pair not in pairs]
         entry = {**client.entry, **own_entry([*kept_arguments, *(word for pair in missing for word in pair)])}
@@ -280,9 +277,9 @@ def is_project(folder: Path) -> bool:
     return has_code(folder) or any(b'"tools"' in read_bytes(path) for path in folder.glob("*.json") if path.is_file())
 
 
-def _proposed_arguments(client: ClientFile, project: Path, **around: Any) -> list[tuple[str, str]]:  # noqa: ANN401
+def _proposed_arguments(client: ClientFile, project: Path, machine: Machine | None) -> list[tuple[str, str]]:
     """Options of serve for a project's folder and for the servers of the user's own entries in a client."""
-    entries, _ = read_servers(**around)
+    entries, _ = read_servers(machine)
     own = [
         entry for entry in entries if entry.client == client.name and not entry.is_project and entry.name != SERVER_NAME
     ]
@@ -299,9 +296,9 @@ def _present_arguments(client: ClientFile, text: str | None) -> list[str]:
     return words[words.index("serve") + 1 :] if is_ours and words else []
 
 
-def plan_uninstall(name: str, **around: Any) -> Installation:  # noqa: ANN401  # client_file's
+def plan_uninstall(name: str, machine: Machine | None = None) -> Installation:
     """A client's file without our entry. Raises InputError for a file that cannot be edited."""
-    client = client_file(name, **around)
+    client = client_file(name, machine)
 
     def edit(text: str | None) -> str | None:
         if text is None or _own_entry_in(client, text) is None:

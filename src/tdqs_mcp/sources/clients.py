@@ -68,31 +68,37 @@ class ConfiguredServer(InstalledServer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Surroundings:
-    """Where the client runs: what the variables in a configuration are filled in from."""
+class Machine:
+    """Where clients run, by default this process: what the variables in a configuration are filled in from."""
 
-    home: Path
-    cwd: Path
-    environ: Mapping[str, str]
+    home: Path = field(default_factory=Path.home)
+    cwd: Path = field(default_factory=Path.cwd)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    platform: str = sys.platform
 
-    @classmethod
-    def of(cls, home: Path | None, cwd: Path | None, environ: Mapping[str, str] | None) -> "_Surroundings":
-        """Return what is given; for the rest, those of this process."""
-        return cls(home=home or Path.home(), cwd=cwd or Path.cwd(), environ=os.environ if environ is None else environ)
+    @property
+    def folders(self) -> Mapping[str, object]:
+        """The folders by their name in `clients.toml`."""
+        home, is_windows = self.home, self.platform == "win32"
+        config = Path(self.environ.get("XDG_CONFIG_HOME") or home / ".config")
+        roaming = Path(self.environ.get("APPDATA") or home / "AppData" / "Roaming")
+        library = home / "Library" / "Application Support"
+        return {
+            "home": home,
+            "cwd": self.cwd,
+            "support": roaming if is_windows else library if self.platform == "darwin" else config,
+            "zed": roaming / "Zed" if is_windows else config / "zed",
+            "codex": self.environ.get("CODEX_HOME") or home / ".codex",
+        }
 
 
-def find_server(
-    name: str,
-    *,
-    is_project: bool = False,
-    **around: Any,  # noqa: ANN401  # those of `read_servers`
-) -> ConfiguredServer:
+def find_server(name: str, *, is_project: bool = False, machine: Machine | None = None) -> ConfiguredServer:
     """Return the server that `config:NAME` or `config:CLIENT/NAME` means, by default among the user's own entries.
 
     With `is_project` those of this folder's files (`config:project/NAME`). Raises InputError when there is no such
     server, naming those that there are, and when clients disagree about it.
     """
-    everything, unreadable = _read_all(**around)
+    everything, unreadable = _read_all(machine or Machine())
     servers = [server for server in everything if server.is_project is is_project]
     client, _, rest = name.partition("/")
     matches = [server for server in servers if server.name == name]
@@ -112,32 +118,19 @@ def find_server(
     return matches[0]
 
 
-def read_servers(
-    *,
-    home: Path | None = None,
-    cwd: Path | None = None,
-    environ: Mapping[str, str] | None = None,
-    platform: str = sys.platform,
-) -> tuple[tuple[ConfiguredServer, ...], tuple[str, ...]]:
-    """The servers of all clients with files below `home` and `cwd`, and a sentence about all that cannot be read.
+def read_servers(machine: Machine | None = None) -> tuple[tuple[ConfiguredServer, ...], tuple[str, ...]]:
+    """The servers of all clients with files of the user or this folder, and a sentence about all that cannot be read.
 
     A server is there once per client and name, as the client prefers it: a project's before the user's.
     """
-    servers, problems = _read_all(home=home, cwd=cwd, environ=environ, platform=platform)
+    servers, problems = _read_all(machine or Machine())
     firsts = {server.id: server for server in reversed(servers)}
     return tuple(server for server in servers if firsts[server.id] is server), problems
 
 
-def _read_all(
-    *,
-    home: Path | None = None,
-    cwd: Path | None = None,
-    environ: Mapping[str, str] | None = None,
-    platform: str = sys.platform,
-) -> tuple[tuple[ConfiguredServer, ...], tuple[str, ...]]:
+def _read_all(machine: Machine) -> tuple[tuple[ConfiguredServer, ...], tuple[str, ...]]:
     """The servers of all clients: one per client and name in the user's files, and one in the folder's."""
-    around = _Surroundings.of(home, cwd, environ)
-    table, folders = _table(), _folders(around, platform)
+    table, folders = _table(), machine.folders
     places = {place: Path(place.format_map(folders)) for _, place, *_ in (*table["files"], *table["switched_off"])}
     own = {os.path.realpath(file) for place, file in places.items() if "{cwd}" not in place}
     contents, problems = _load_all(places.values())
@@ -155,7 +148,7 @@ def _read_all(
                 if not isinstance(entry, Mapping):
                     problems.append(f"{name!r} in {file} is not an object; correct it")
                     continue
-                server = _read_entry(entry, client, name, file=file, around=around)
+                server = _read_entry(entry, client, name, file=file, machine=machine)
                 is_disabled = server.is_disabled or (client, name) in off
                 server = replace(server, is_project=is_project, is_disabled=is_disabled)
                 servers.setdefault((client, name, is_project), server)
@@ -192,12 +185,9 @@ class ClientFile:
     """What makes the client read it."""
 
 
-def client_files(
-    *, home: Path | None = None, environ: Mapping[str, str] | None = None, platform: str = sys.platform
-) -> list[ClientFile]:
+def client_files(machine: Machine | None = None) -> list[ClientFile]:
     """The user's file of each client."""
-    around = _Surroundings.of(home, Path(), environ)
-    folders = _folders(around, platform)
+    folders = (machine or Machine()).folders
     own: dict[str, tuple[str, list[str]]] = {}
     for client, place, *groups in _table()["files"]:
         if "{cwd}" not in place and "{cwd}" not in groups[0]:
@@ -220,9 +210,9 @@ def client_titles() -> dict[str, str]:
     return {name: facts["title"] for name, facts in _table()["clients"].items()}
 
 
-def client_file(name: str, **around: Any) -> ClientFile:  # noqa: ANN401  # those of `client_files`
+def client_file(name: str, machine: Machine | None = None) -> ClientFile:
     """The user's file of one client. Raises InputError for an unknown one."""
-    clients = {file.name: file for file in client_files(**around)}
+    clients = {file.name: file for file in client_files(machine)}
     if name not in clients:
         raise InputError(f"there is no client {name!r}{nearest(name, clients)}; give one of {', '.join(clients)}")
     return clients[name]
@@ -239,20 +229,6 @@ def configured_names(file: Path) -> list[str]:
 @cache
 def _table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-
-
-def _folders(around: _Surroundings, platform: str) -> Mapping[str, object]:
-    """The folders by their name in `clients.toml`."""
-    home, environ = around.home, around.environ
-    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    roaming = Path(environ.get("APPDATA") or home / "AppData" / "Roaming")
-    return {
-        "home": home,
-        "cwd": around.cwd,
-        "support": {"darwin": home / "Library" / "Application Support", "win32": roaming}.get(platform, config),
-        "zed": roaming / "Zed" if platform == "win32" else config / "zed",
-        "codex": environ.get("CODEX_HOME") or home / ".codex",
-    }
 
 
 def _load(file: Path) -> Any:  # noqa: ANN401  # foreign JSON or TOML
@@ -284,15 +260,13 @@ def _below(content: Any, keys: Sequence[str]) -> Any:  # noqa: ANN401
     return content
 
 
-def _read_entry(
-    entry: Mapping[str, Any], client: str, name: str, *, file: Path, around: _Surroundings
-) -> ConfiguredServer:
+def _read_entry(entry: Mapping[str, Any], client: str, name: str, *, file: Path, machine: Machine) -> ConfiguredServer:
     entry, unresolved, incomplete = _uniform(entry, client), list[str](), list[str]()
 
     def fill(key: str, value: Any) -> str | None:  # noqa: ANN401
         if value is None or isinstance(value, Mapping | list):
             return None
-        text, missing = _expand(value, around)
+        text, missing = _expand(value, machine)
         if missing:
             incomplete.append(f"{key} needs {missing}; set it, or give the whole command or URL yourself")
         return text
@@ -301,7 +275,7 @@ def _read_entry(
         """Variables or headers, without those that cannot be filled in."""
         filled = {}
         for key, value in (values if isinstance(values, Mapping) else {}).items():
-            text, missing = _expand(value, around)
+            text, missing = _expand(value, machine)
             if missing:
                 unresolved.append(f"{key} needs {missing}; give it with {option.format(key)}")
             elif value is not None:
@@ -375,26 +349,26 @@ def _headers(entry: Mapping[str, Any]) -> dict[str, Any]:
     return written
 
 
-def _expand(value: Any, around: _Surroundings) -> tuple[str, str]:  # noqa: ANN401
+def _expand(value: Any, machine: Machine) -> tuple[str, str]:  # noqa: ANN401
     """The text with `${…}` filled in, and the variables that cannot be, which stay as they are."""
     text = value if isinstance(value, str) else json.dumps(value)
-    values = {variable: _value_of(variable, around) for variable in _VARIABLE.findall(text)}
+    values = {variable: _value_of(variable, machine) for variable in _VARIABLE.findall(text)}
     missing = ", ".join(f"${{{variable}}}" for variable, setting in values.items() if setting is None)
     filled = {variable: setting for variable, setting in values.items() if setting is not None}
     return _VARIABLE.sub(lambda match: filled.get(match[1], match[0]), text), missing
 
 
-def _value_of(variable: str, around: _Surroundings) -> str | None:
+def _value_of(variable: str, machine: Machine) -> str | None:
     """`${NAME}`, `${NAME:-default}` (Claude Code), `${env:NAME}`, `${workspaceFolder}` … (Cursor, VS Code)."""
     places = {
-        **dict.fromkeys(("workspaceFolder", "workspaceRoot", "projectRoot"), str(around.cwd)),
-        "workspaceFolderBasename": around.cwd.name,
-        "userHome": str(around.home),
+        **dict.fromkeys(("workspaceFolder", "workspaceRoot", "projectRoot"), str(machine.cwd)),
+        "workspaceFolderBasename": machine.cwd.name,
+        "userHome": str(machine.home),
         "pathSeparator": os.sep,
         "/": os.sep,
     }
     if variable in places:
         return places[variable]
     name, has_default, default = variable.removeprefix("env:").partition(":-")
-    value = around.environ.get(name)
+    value = machine.environ.get(name)
     return default if has_default and not value else value
