@@ -15,13 +15,12 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from tdqs_mcp.results.checks import GateReport, Selection
-from tdqs_mcp.results.code_review import CodeReview
 from tdqs_mcp.results.comparisons import Comparison, DefinitionLock, LockReport
 from tdqs_mcp.results.contract import schema
 from tdqs_mcp.results.findings import LintReport, RuleList
 from tdqs_mcp.results.improvements import RewriteReport
 from tdqs_mcp.results.installed_servers import InstalledReport, ServerList
-from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
+from tdqs_mcp.results.labels import CodeReview, LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import (
