@@ -152,6 +152,14 @@ RESULTS = {
     "a computed map": ("return {key: 1 for key in berth}", None),
     "an unknown value": ("return json.loads(berth)", None),
     "one way unknown": ('return json.loads(berth) if berth else {"depth": 3, "tide": 1}', None),
+    "a model that is written out": (
+        "return [Boat.model_validate(row).model_dump(exclude_none=True) for row in json.loads(berth)]",
+        "list of objects with keys name and at times flag",
+    ),
+    "chosen fields of models that a function says it returns": (
+        'return [boat.model_dump(include={"name"}) for boat in find_boats(berth)]',
+        "list of objects with keys name",
+    ),
     "an answer among others": (
         'return httpx.get(f"https://{berth}/v2/depths").json() if berth else {"depth": 3}',
         "the answer of GET /v2/depths, or object with keys depth",
@@ -167,6 +175,14 @@ def test_the_form_of_a_result_is_read_from_the_code(write, case):
         from dataclasses import dataclass
         from mcp.server.fastmcp import Image
         from mcp.types import TextContent
+        from pydantic import BaseModel
+
+        class Boat(BaseModel):
+            name: str
+            flag: str | None = None
+
+        def find_boats(berth) -> list[Boat]:
+            return json.loads(berth)
 
         @dataclass
         class Berth:
@@ -219,7 +235,7 @@ SCRIPTS = {
             "const plain = (value) => Array.isArray(value) ? value.map((inner) => plain(inner)) : { depth: value };\n"
             "  return text(plain(await (await fetch(`https://api.tides.example/berths`)).json()));"
         ),
-        None,
+        "text",
     ),
     "a caught error": (
         (
@@ -278,6 +294,39 @@ def test_an_error_about_a_tool_s_own_parameter_is_said_though_all_tools_have_it(
 
 
 TEXTS = {
+    "one line per item, and nothing found": (
+        (
+            'if berth not in BERTHS:\n        return f"No boats found at \'{berth}\'"\n    output = f"Found {berth}:\\n"\n'
+            '    for boat in find(berth):\n        output += f"ID: {boat.id}, Name: {boat.name}\\n"\n    return output'
+        ),
+        [
+            'Returns text with one line per item, with "ID" and "Name".',
+            "If nothing is found, the result is the text \"No boats found at '…'\", not an error.",
+        ],
+    ),
+    "sections of a list that is joined": (
+        (
+            'lines = ["# Boats"]\n    for boat in find(berth):\n        lines.append(f"- Name: {boat.name}")\n'
+            '        lines.append(f"  Depth: {boat.depth}, Flag: {boat.flag}")\n    return "\\n".join(lines)'
+        ),
+        ['Returns text with one section per item, with "Name", "Depth" and "Flag".'],
+    ),
+    "objects in a list": (
+        'return {"total": 3, "boats": [{"name": boat.name, "depth": boat.depth} for boat in find(berth)]}',
+        ["Returns `total` and `boats` (objects with `name` and `depth`)."],
+    ),
+    "keys put in on a condition": (
+        'boat = {"name": berth, "depth": 3}\n    if berth == "north":\n        boat["flag"] = 1\n    return boat',
+        ["Returns `name` and `depth`, at times also `flag`."],
+    ),
+    "nothing found where another way is unknown": (
+        'return find(berth) if berth in BERTHS else "No boats found"',
+        [],
+    ),
+    "an error with a word before it": (
+        'if berth not in BERTHS:\n        return f"API error: {berth}"\n    return {"depth": 3, "tide": berth}',
+        ["Returns `depth` and `tide`."],
+    ),
     "lines that are put together": (
         (
             'lines = [f"Berth: {berth}", f"Depth: {DEPTHS[berth]}"]\n    if berth == "north":\n'
@@ -573,7 +622,7 @@ def test_a_second_run_adds_nothing(write):
         assert not second.changes
 
 
-def test_a_second_run_adds_nothing_where_the_code_has_more_than_three_sentences(write):
+def test_a_second_run_adds_nothing_where_the_code_has_more_sentences_than_one_description_takes(write):
     errors = {
         "plan": "Plan must end with .pdf",
         "berth": "Berth is closed for dredging",
@@ -587,7 +636,7 @@ def test_a_second_run_adds_nothing_where_the_code_has_more_than_three_sentences(
     names = list(errors)
     code = write(f"@server.tool()\ndef work({', '.join(f'{name}: str' for name in names)}):\n{checks}    return 1\n")
     (first,) = rewrite(code, define("work", "Moor a boat in the harbour.", **dict.fromkeys(names, TEXT)))
-    assert len(statements(first)) == 3
+    assert len(statements(first)) == 4
     (second,) = rewrite(code, dict(first.definition))
     assert not second.changes
 
@@ -752,6 +801,39 @@ def test_an_error_that_names_a_sibling_or_a_variable_says_what_to_do(write):
     stop, start = rewrite(code, *tools)
     assert "Fails if no crane is found for the berth. Start a crane first with `start_crane`." in statements(stop)
     assert statements(start) == ["Only https URLs are allowed. Set HARBOUR_ALLOW_HTTP=1 to allow others."]
+
+
+FORMS = {
+    "JSON": ("import json\n    return json.loads(berth)", TEXT, ["JSON."]),
+    "commas": ('return [part.strip() for part in berth.split(",")]', TEXT, ["Comma-separated."]),
+    "a pattern": (
+        "import fnmatch\n    return [name for name in BERTHS if fnmatch.fnmatch(name, berth.lower())]",
+        TEXT,
+        ["A pattern in which `*` stands for any characters."],
+    ),
+    "a text that says so": ("import json\n    return json.loads(berth)", {**TEXT, "description": "Plan as JSON."}, []),
+    "a form that need not be": (
+        "import json\n    try:\n        plan = json.loads(berth)\n    except ValueError:\n        plan = berth\n    return plan",
+        TEXT,
+        [],
+    ),
+    "something made of it": ("import json\n    return json.loads(read(berth))", TEXT, []),
+}
+
+
+@pytest.mark.parametrize("case", FORMS)
+def test_the_code_says_what_form_a_parameter_has(write, case):
+    body, schema, told = FORMS[case]
+    code = write(f"def work(berth: str):\n    {body}\n\nserver.tool()(work)\n")
+    (rewritten,) = rewrite(code, define("work", "Look at a berth.", berth=schema))
+    assert [claim.text for claim in rewritten.claims if claim.path.endswith("/berth/description")] == told
+
+
+def test_what_is_deleted_and_put_in_again_is_replaced(write):
+    body = 'base.execute("DELETE FROM boats WHERE name = ?", [name])\n    base.execute("INSERT INTO boats VALUES (?)", [name])'
+    code = write(f"import sqlite3\nbase = sqlite3.connect('b')\n@server.tool()\ndef work(name: str):\n    {body}\n")
+    (rewritten,) = rewrite(code, define("work", "Store a boat.", name=TEXT))
+    assert statements(rewritten) == ["Replaces existing data in a database."]
 
 
 def test_values_that_the_code_refuses_close_a_list(write):

@@ -31,7 +31,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
 from tdqs_mcp.code.resolution import COMPILED, MAX_DEPTH, Resolution
-from tdqs_mcp.code.trace import ALL, MAX_CALLS, CallFrame, CallTrace
+from tdqs_mcp.code.trace import ALL, FORM, MAX_CALLS, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     ANSWER,
     MAX_ALTERNATIVES,
@@ -70,7 +70,8 @@ _PASS_THROUGH = frozenset(
     "asyncio.ensure_future Promise.resolve Object.freeze Object.assign typing.cast builtins.str builtins.list "
     "builtins.dict builtins.tuple builtins.set builtins.sorted builtins.reversed builtins.enumerate builtins.iter "
     "anyio.run structuredClone Array.from Object.values Object.entries String copy.deepcopy copy.copy "
-    "util.promisify contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress".split()
+    "util.promisify contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress "
+    "dataclasses.asdict attrs.asdict".split()
 )
 """Calls whose result is their first argument, as far as effects and texts go."""
 
@@ -229,6 +230,7 @@ class Calls(Resolution):
         trace.peers |= part.peers
         trace.changed |= part.changed
         trace.failures |= part.failures
+        trace.conditions |= {value: (*self._conditions, *own) for value, own in part.conditions.items()}
         trace.is_read_only |= part.is_read_only
 
     def _run(
@@ -257,8 +259,12 @@ class Calls(Resolution):
         results = [value for value in frame.results if value not in self.trace.failures]
         is_crowded = len(set(frame.results)) > MAX_ALTERNATIVES  # how it fails matters least
         value = join((is_crowded and results) or frame.results) if frame.results else Constant(value=None)
-        if closure.function.returns is not None and all(map(_says_nothing, alternatives(value))):
-            value = self.typed(closure.function.returns, parent)
+        if closure.function.returns is not None and not any(map(_is_shaped, alternatives(value))):
+            typed = self.typed(closure.function.returns, parent)
+            item = typed.values[0] if isinstance(typed, Listing) else typed
+            is_data = isinstance(item, Instance) and self.data_fields(item.of) is not None
+            if is_data or all(map(_says_nothing, alternatives(value))):
+                value = made_from(typed, value.parameters) if is_data else typed
         return value
 
     def _bind(self, closure: Closure, frame: CallFrame, arguments: list[Value], keywords: dict[str, Value]) -> None:
@@ -387,6 +393,8 @@ class Calls(Resolution):
     ) -> Value:
         name = target.name.removesuffix(".call").removesuffix(".apply")
         first = arguments[0] if arguments else UNKNOWN
+        for place, argument in enumerate(arguments):
+            self._note_form(self.knowledge.form(name, place, is_python=frame.module.is_python), argument, node, frame)
         if name == "functools.partial" and isinstance(first, Closure):
             return replace(first, leading=first.leading + arguments[1:])
         if name in _RUNNING_FIRST or name.endswith((".run_in_executor", ".submit", ".to_thread")):
@@ -482,6 +490,12 @@ class Calls(Resolution):
             answered = tuple(Constant(value=request) for request in requests[:1])
             return External(name=ANSWER, arguments=answered, parameters=parameters)
         return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
+
+    def _note_form(self, form: str, value: Value, node: CallSite, frame: CallFrame) -> None:
+        """Note what a parameter must be, where the agent's own value is handed to a call that takes nothing else."""
+        if form and isinstance(value, Argument) and value.name:
+            place = (frame.module, node.line, frame.depth)
+            self._note(self.trace.limits, FORM, *place, form, parameters=frozenset({value.name}))
 
     def _is_parameter(self, name: str) -> bool:
         """Return whether the function that is followed takes such a value; another variable may be set later."""
@@ -733,6 +747,12 @@ def _is_abstract(function: Function) -> bool:
         is_left = any("implement" in text.lower() for text in (dotted_name(last.value), *texts))
         return is_left and all(map(_says_nothing_more, rest))
     return all(map(_says_nothing_more, (*rest, last)))
+
+
+def _is_shaped(value: Value) -> bool:
+    """Return whether more is known of a value than a type tells: its keys, its items, its class, its text."""
+    is_null = value == _UNDEFINED
+    return isinstance(value, Dictionary | Listing | Instance | Constant | PartialText) and not is_null
 
 
 def _says_nothing_more(statement: SyntaxNode) -> bool:

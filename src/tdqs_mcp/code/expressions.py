@@ -1,7 +1,7 @@
 """Values of expressions, with the effects of their calls and the uses of parameters noted."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.code.assignments import MUTATING, Assignments
@@ -30,7 +30,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, ProjectModule, last_name, targets
 from tdqs_mcp.code.resolution import MAX_ITEMS
-from tdqs_mcp.code.texts import join_texts, text_from
+from tdqs_mcp.code.texts import join_texts, repeating, text_from
 from tdqs_mcp.code.trace import ALL, CallFrame
 from tdqs_mcp.code.values import (
     UNKNOWN,
@@ -63,6 +63,15 @@ _PARSING = frozenset("parse safeParse parseAsync safeParseAsync model_validate d
 """Members of all arguments, and calls that they go through, whose result is all arguments again."""
 
 _NO_ITEMS = Dictionary(items=())
+
+_TRIMMING = frozenset("strip lower upper casefold trim toLowerCase toUpperCase".split())
+"""Methods of texts that change case or outer space alone."""
+
+_MAKING_MODELS = frozenset("model_validate model_validate_json model_construct parse_obj parse_raw".split())
+_DUMPING = frozenset("model_dump model_dump_json dict json".split())
+"""Methods of pydantic's models that make one, and that write one out."""
+
+_NO_VALUES = Listing(values=())
 
 _BUILTIN_METHODS = frozenset(
     "append extend add update items keys values pop get setdefault insert remove discard sort index count map filter "
@@ -224,6 +233,9 @@ class Expressions(Assignments):
                 if frame.depth <= 0:
                     self._use(value)
                 frame.results.append(value)
+                for way in alternatives(value):
+                    if len(self._conditions) <= len(self.trace.conditions.get(way, self._conditions)):
+                        self.trace.conditions[way] = self._conditions
                 if frame.is_catching:
                     self.trace.failures |= {part for part in alternatives(value) if _tells_failure(part)}
                 if frame.depth <= 1:
@@ -244,7 +256,8 @@ class Expressions(Assignments):
                 evaluated = [self.evaluate(part, frame) for part in parts] if listed is None else []
                 frame.names.clear()
                 frame.names.update(before)  # its variables are its own: `[boat.name for boat in boats]`
-                return listed if listed is not None else evaluated[-1] if evaluated else UNKNOWN
+                result = evaluated[-1] if evaluated else UNKNOWN
+                return listed or (repeating(_NO_VALUES, result) if isinstance(result, Listing) else result)
             case Other(parts=parts, operator=operator):
                 values_ = tuple(self.evaluate(part, frame) for part in parts)
                 if operator == "+" and any(isinstance(value, PartialText) or text_of(value) for value in values_):
@@ -308,6 +321,8 @@ class Expressions(Assignments):
                 return special
             if isinstance(owner, Argument) and owner.name:
                 self._use(owner)
+                if function.key == "split" and arguments[:1] == [Constant(value=",")]:
+                    self._note_form("comma-separated", owner, node, frame)
             target = self.member(owner, function.key)
             is_known = isinstance(target, Closure | External) and not self._is_container(owner, frame)
             if function.key in MUTATING and not is_known:
@@ -334,8 +349,10 @@ class Expressions(Assignments):
         with self.muted():
             items = (self.member(owner, "[]"),)
             item = self._invoke(function, items, {}, depth=frame.depth, line=node.line)
-        is_known = isinstance(item, Dictionary | PartialText)
-        return bounded(Listing(values=(item,), parameters=owner.parameters | item.parameters)) if is_known else None
+        if not isinstance(item, Dictionary | PartialText | Instance):
+            return None
+        parameters = owner.parameters | item.parameters
+        return bounded(Listing(values=(item,), repeated=frozenset([item]), parameters=parameters))
 
     def _known_method(
         self, owner: Value, key: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame
@@ -359,6 +376,9 @@ class Expressions(Assignments):
                     self._use(owner)
                     return owner
                 return None
+            case Argument() if key in _TRIMMING:
+                self._use(owner)
+                return replace(owner, is_trimmed=True)
             case Dictionary() if key == "get" and isinstance(first, Constant) and isinstance(first.value, str):
                 default = arguments[1] if len(arguments) > 1 else unknown(owner)
                 return self._taken(owner.get(first.value) or default, first.value, frame)
@@ -375,11 +395,19 @@ class Expressions(Assignments):
                     results = [self._invoke(first, (row,), {}, depth=frame.depth, line=node.line) for row in rows]
                     return Listing(values=tuple(results), parameters=owner.parameters)
                 result = self._invoke(first, (elements(owner),), {}, depth=frame.depth, line=node.line)
+                is_many = frozenset([result]) if owner.repeated or len(owner.values) > 1 else frozenset[Value]()
                 return (
-                    Listing(values=(result,), parameters=owner.parameters) if key == "map" else unknown(result, owner)
+                    Listing(values=(result,), repeated=is_many, parameters=owner.parameters)
+                    if key == "map"
+                    else unknown(result, owner)
                 )
             case External() if key in _PARSING and _is_request(first):
                 return first  # schema.parse(args), Model.model_validate(arguments)
+            case ClassValue() if key in _MAKING_MODELS and self.data_fields(owner):
+                self._use(*arguments)
+                return Instance(of=owner, parameters=parameters_of(arguments))
+            case Instance(of=model) if key in _DUMPING and (fields := self.data_fields(model)):
+                return self._dumped(owner, fields, node, frame)
             case Constant(value=str()) | PartialText() | Listing() | Dictionary():
                 if isinstance(owner, Listing | Dictionary) and owner != UNKNOWN and key not in _BUILTIN_METHODS:
                     return None
@@ -389,12 +417,29 @@ class Expressions(Assignments):
                     return text_from([owner, *arguments])
                 return (
                     owner
-                    if key in ("strip", "lower", "upper", "rstrip", "lstrip", "trim", "toLowerCase", "replace")
+                    if key in _TRIMMING | {"rstrip", "lstrip", "replace"}
                     and not isinstance(owner, Listing | Dictionary)
                     else unknown(owner, *arguments)
                 )
             case _:
                 return None
+
+    def _dumped(self, model: Instance, fields: Mapping[str, bool], node: CallSite, frame: CallFrame) -> Value:
+        """Return a model as a map: `berth.model_dump(include={"depth"}, exclude_none=True)`."""
+        chosen, left_out = (
+            {text_of(name) for name in value.values} if isinstance(value, Listing) else None
+            for value in (
+                self.evaluate(node.keywords[word], frame) if word in node.keywords else None
+                for word in ("include", "exclude")
+            )
+        )
+        names = [name for name in fields if (chosen is None or name in chosen) and name not in (left_out or ())]
+        is_sparse = not {"exclude_none", "exclude_unset", "exclude_defaults"}.isdisjoint(node.keywords)
+        return Dictionary(
+            items=tuple((name, UNKNOWN) for name in names),
+            optional=frozenset(name for name in names if is_sparse and fields[name]),
+            parameters=model.parameters,
+        )
 
     def _chosen(self, values: Sequence[Value], test: Closure, node: CallSite, frame: CallFrame) -> tuple[Value, ...]:
         """Return the items of a list that a function may choose: `tools.find(tool => tool.name === name)`."""

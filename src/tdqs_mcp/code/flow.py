@@ -25,14 +25,17 @@ from tdqs_mcp.code.nodes import (
     Logic,
     Loop,
     Name,
+    Other,
     Raise,
     Return,
     SyntaxNode,
+    Template,
     Try,
     walk,
 )
 from tdqs_mcp.code.project import dotted_name, last_name
-from tdqs_mcp.code.trace import CallFrame, CallTrace
+from tdqs_mcp.code.texts import grown_text, repeating, text_from
+from tdqs_mcp.code.trace import FORM, CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     UNKNOWN,
     Argument,
@@ -103,12 +106,13 @@ class Interpreter(Expressions):
                 case Loop(body=body):
                     self._repeat(body, frame)
                 case Try(body=body, handlers=handlers):
-                    before = len(self.trace.errors)
+                    before, limits = len(self.trace.errors), len(self.trace.limits)
                     self._execute(body, frame)
                     if handlers and not any(
                         isinstance(node, Raise | Return) for part in handlers for node in walk(part)
                     ):
                         del self.trace.errors[before:]  # what is caught here and goes on fails no call
+                        self.trace.limits[limits:] = [part for part in self.trace.limits[limits:] if part.kind != FORM]
                     for handler in handlers:  # try: stat(path); except: write(path)
                         was_catching, frame.is_catching = frame.is_catching, True
                         with self._missing(body.statements[0] if len(body.statements) == 1 else body, frame):
@@ -132,9 +136,17 @@ class Interpreter(Expressions):
         `for (const handler of handlers) { const answer = await handler(request); if (answer) return answer; }`; each
         `wrapped[name] = () => handler()` of `Object.entries(handlers)` has a handler of its own.
         """
+        before: dict[str, Value] = {}
         for node in walk(body):
             if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id in frame.names:
-                frame.names[node.target.id] = unknown(frame.names[node.target.id])
+                name = node.target.id
+                value = frame.names[name]
+                if text_of(value) is None or not _is_growing(node):
+                    frame.names[name] = unknown(value)
+                elif name not in before:
+                    frame.names[name] = text_from([value, UNKNOWN])
+                before[name] = frame.names[name]
+        lists = {name: value for name, value in frame.names.items() if isinstance(value, Listing)}
         match body.statements:
             case [Assign(target=target, value=Element(iterable=iterable)), *rest]:
                 items = self.evaluate(iterable, frame)
@@ -146,6 +158,8 @@ class Interpreter(Expressions):
                 if rows:
                     return
         self._execute(body, frame)
+        frame.names |= {name: grown_text(value, frame.names[name]) for name, value in before.items()}
+        frame.names |= {name: repeating(value, frame.names[name]) for name, value in lists.items()}
 
     def _exhaust(self, block: Block, frame: CallFrame) -> None:
         """Note `if action == "list": … elif action == "add": … else: raise`, and the same as conditions that return."""
@@ -189,7 +203,9 @@ class Interpreter(Expressions):
                 for value in (right.values if isinstance(right, Listing) else (right,))
                 if isinstance(value, Constant)
             ]
-            if not isinstance(left, Argument) or not left.name or not constants or name not in ("", left.name):
+            if not isinstance(left, Argument) or left.is_trimmed or not left.name or not constants:
+                return "", set()
+            if name not in ("", left.name):
                 return "", set()
             name = left.name
             values.update(constants)
@@ -312,10 +328,24 @@ class Interpreter(Expressions):
                 self.trace.guards[name] = tuple(f"{'' if is_negative else 'not '}{word}" for word in words if word)
 
 
+def _is_growing(node: Assign) -> bool:
+    """Return whether a variable is set to itself with something behind it: `text += line`."""
+    parts = node.value.parts if isinstance(node.value, Template | Other) else ()
+    first = parts[0] if len(parts) > 1 else None
+    return isinstance(first, Name) and isinstance(node.target, Name) and first.id == node.target.id
+
+
 def _both(before: Value, after: Value) -> Value:
-    """Return what a variable holds after a condition: of a table, also what was put into it under the condition."""
-    if isinstance(before, Dictionary) and isinstance(after, Dictionary):
-        shorter, longer = sorted((before, after), key=lambda table: len(table.items))
-        if longer.items[: len(shorter.items)] == shorter.items:
-            return longer
+    """Return what a variable holds after a condition: of a table or list, also what is put into it on the condition."""
+    match before, after:
+        case Dictionary(), Dictionary():
+            shorter, longer = sorted((before, after), key=lambda table: len(table.items))
+            if longer.items[: len(shorter.items)] == shorter.items:
+                present = {key for key, _ in shorter.items}
+                added = {key for key, _ in longer.items[len(shorter.items) :]} - present
+                return replace(longer, optional=(shorter.optional & longer.optional) | added)
+        case Listing(), Listing():
+            few, many = sorted((before, after), key=lambda listing: len(listing.values))
+            if many.values[: len(few.values)] == few.values:
+                return replace(many, optional=many.optional | set(many.values[len(few.values) :]))
     return join([after, before])

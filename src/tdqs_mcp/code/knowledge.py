@@ -193,6 +193,10 @@ class Knowledge:
         names = {maker, maker.rpartition(".")[0]}
         return name != maker and not names.isdisjoint(data.containers) and names.isdisjoint(data.fleeting)
 
+    def form(self, name: str, place: int, *, is_python: bool) -> str:
+        """Return what a call's argument at a place must be: `JSON` of `json.loads`; empty where it may be anything."""
+        return self._languages[is_python].forms.get((name, place), "")
+
     def method(self, name: str, *, is_python: bool) -> Sequence[Spec] | None:
         """Return what a method of this name does whatever its object is; None where the name does not tell."""
         return self._languages[is_python].methods.get(name)
@@ -209,6 +213,8 @@ class _Language:
     plain: frozenset[str]
     packages: Mapping[str, Mapping[str, Sequence[Spec]]]
     methods: Mapping[str, Sequence[Spec]]
+    forms: Mapping[tuple[str, int], str]
+    """What a call takes at a place."""
 
 
 @cache
@@ -236,6 +242,11 @@ def _load(name: str) -> _Language:
         plain=frozenset(data["plain"].split()),
         packages=packages,
         methods=methods,
+        forms={
+            (name, int(place)): form
+            for form, calls in data["forms"].items()
+            for name, place in zip(calls.split()[::2], calls.split()[1::2], strict=True)
+        },
     )
 
 

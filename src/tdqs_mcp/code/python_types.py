@@ -21,6 +21,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, last_name
 from tdqs_mcp.code.registrations import GIVEN, is_context
+from tdqs_mcp.code.resolution import MODELS
 
 Schema = dict[str, Any]
 
@@ -74,7 +75,6 @@ _CONSTRAINTS = {
 }
 _NUMBERS = frozenset("minimum exclusiveMinimum maximum exclusiveMaximum multipleOf".split())
 _MISSING = object()
-MODELS = frozenset("BaseModel TypedDict NamedTuple SQLModel RootModel".split())
 _ENUMS = frozenset("Enum StrEnum IntEnum".split())
 
 

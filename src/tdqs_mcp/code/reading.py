@@ -15,7 +15,7 @@ from tdqs_mcp.code.project import Project, dotted_name, last_name
 from tdqs_mcp.code.registrations import Registration, is_context
 from tdqs_mcp.code.result_forms import ResultReader
 from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
-from tdqs_mcp.code.trace import ALL, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.trace import ALL, FORM, CallFrame, CallTrace, Sighting
 from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, Value, alternatives, text_of
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
@@ -172,7 +172,7 @@ def _generated(operation: Operation) -> ToolCode:
 
 
 def _tool(registration: Registration, trace: CallTrace | None, reader: ResultReader) -> ToolCode:
-    results = reader.read(registration, trace) if trace else ()
+    results, is_whole = reader.read(registration, trace) if trace else ((), False)
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
     lost = (*trace.unresolved, *trace.housekeeping) if registration.handler else (_NOWHERE,)
@@ -189,8 +189,9 @@ def _tool(registration: Registration, trace: CallTrace | None, reader: ResultRea
         dead_enum_values=tuple(_dead(trace, parameters)),
         limits=tuple(_limits(trace, registration)),
         errors=tuple(_errors(trace.errors)),
-        returns=", or ".join(map(str, results)) or None,
+        returns=(", or ".join(dict.fromkeys(map(str, results))) or None) if is_whole else None,
         results=results,
+        is_result_whole=is_whole,
         credentials=tuple(sorted(name for name in trace.environment if name.isupper())),
         unresolved=tuple(_unresolved(trace.unresolved)),
         description=text_of(description) if description is not None else None,
@@ -344,11 +345,19 @@ def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]
     limits = {
         (parameter, sighting.text): sighting
         for sighting in trace.limits
+        if sighting.kind != FORM or not set(sighting.conditions) - {*sighting.parameters}
         for parameter in sighting.parameters
         if parameter
     }
     for (parameter, text), sighting in limits.items():
-        yield CodeLimit(parameter=parameter, text=text, file=sighting.path, line=sighting.line, depth=sighting.depth)
+        yield CodeLimit(
+            parameter=parameter,
+            text=text,
+            file=sighting.path,
+            line=sighting.line,
+            depth=sighting.depth,
+            is_form=sighting.kind == FORM,
+        )
     closure = registration.handler
     for parameter, value in trace.defaults.items():
         if closure is not None and parameter and value is not None:

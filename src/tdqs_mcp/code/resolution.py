@@ -67,6 +67,13 @@ MAX_BINDINGS = 4
 _OTHERS = ("...", Dictionary(items=()))
 """An item of a map that may have others."""
 
+PLAIN_LISTS = frozenset("list List Sequence tuple set Iterable".split())
+"""Types of lists, whose items have the type in the brackets."""
+
+MODELS = frozenset("BaseModel TypedDict NamedTuple SQLModel RootModel".split())
+DATA_CLASSES = MODELS | {"dataclass", "define"}
+"""Bases and decorators of classes whose fields are data."""
+
 _CONSTRUCTORS = ("__init__", "constructor")
 _ABSTRACT = ("builtins.", "typing.", "typing_extensions.", "collections.abc.")
 
@@ -324,6 +331,9 @@ class Resolution(ABC):
                 return self.instance(self.evaluate(annotation, CallFrame(module=scope.module, parent=scope)))
             case Subscript(value=outer, key=key) if dotted_name(outer).rpartition(".")[2] in ("Optional", "Annotated"):
                 return self.typed(key.values[0] if isinstance(key, Collection) and key.values else key, scope)
+            case Subscript(value=outer, key=key) if last_name(outer) in PLAIN_LISTS and not isinstance(key, Collection):
+                item = self.typed(key, scope)
+                return UNKNOWN if item is UNKNOWN else Listing(values=(item,), repeated=frozenset([item]))
             case Other(operator="|", parts=parts):
                 values = [self.typed(part, scope) for part in parts if not isinstance(part, Literal)]
                 return join(values) if values else UNKNOWN
@@ -579,6 +589,25 @@ class Resolution(ABC):
             with self.muted():
                 self._attributes[cached] = self._filled(self._field(value, key), key, value.of.node)
         return self._attributes[cached]
+
+    def data_fields(self, owner: ClassValue) -> Mapping[str, bool] | None:
+        """Return the fields of a dataclass, a pydantic model or a typed dictionary, and which of them may be null.
+
+        None for other classes, and where fields are written under other names.
+        """
+        fields: dict[str, bool] = {}
+        pending, is_data = [owner], False
+        while pending:
+            node = pending[0].node
+            is_data |= bool({last_name(part) for part in (*node.bases, *node.decorators)} & DATA_CLASSES)
+            calls = [value for value in node.fields.values() if isinstance(value, CallSite)]
+            if any(key in ("alias", "serialization_alias", "exclude") for call in calls for key in call.keywords):
+                return None
+            empty = {name for name, value in node.fields.items() if isinstance(value, Literal) and value.value is None}
+            own = {name: name in empty for name in node.annotations if not name.startswith(("_", "model_config"))}
+            fields = own | fields
+            pending = [*pending[1:], *self.bases_of(pending[0])]
+        return fields if is_data else None
 
     def _field(self, value: Instance, key: str) -> Value:
         """Return what the class's methods assign to a field, else its declared value or type."""

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.nodes import CallSite, Collection, Literal, Name, Other, Subscript, SyntaxNode
+from tdqs_mcp.code.nodes import Collection, Literal, Name, Other, Subscript, SyntaxNode
 from tdqs_mcp.code.project import last_name
-from tdqs_mcp.code.python_types import MODELS
 from tdqs_mcp.code.registrations import Registration
+from tdqs_mcp.code.resolution import PLAIN_LISTS
 from tdqs_mcp.code.trace import CallFrame, CallTrace
 from tdqs_mcp.code.values import (
     ANSWER,
@@ -36,7 +36,7 @@ MIN_WORDS = 2
 MIN_LABELS = 2
 """Labels before computed parts, for a text to be a record."""
 
-_LABEL = re.compile(r"(?:^|\n|[-*•(|,] ?)\**([A-Z][A-Za-z][\w /-]{0,28}?)\**:\**[ \t]*[\"'`$]?\{\}")
+_LABEL = re.compile(r"(?:^|\n[ \t]*|[-*•(|,] ?)\**([A-Z][A-Za-z][\w /-]{0,28}?)\**:\**[ \t]*[\"'`$]?\{\}")
 _SERIALIZED = re.compile(r"(?:^|\.)(?:encode|stringify|(?:safe_)?dumps?)\(\)$")
 """A library's function that writes a value as text, as `yaml.dump`."""
 
@@ -44,9 +44,13 @@ _BODY = re.compile(
     r"(?:\.(?:json\(\)|data|text\(\)|text|read\(\)|content|body))?(?:\.(?:decode|strip|catch|replace)\(\))*"
 )
 _INNER = re.compile(r"(?:\.[A-Za-z_]\w*){0,2}")
-_FAILING = ("error", "failed to")
+_FAILING = re.compile(
+    r"\W*(?!no\b)(?:[a-z]+ ){0,3}?(?:errors?|failed|failure|unable|could not|couldn't|cannot|invalid|exception)\b",
+    re.IGNORECASE,
+)
+"""Beginning of a text that says that something went wrong."""
+
 _IMAGES = frozenset({"image", "audio"})
-_PLAIN_LISTS = frozenset("list List Sequence tuple set".split())
 _SOME_TEXT: Forms = (CodeResult(kind=ResultKind.TEXT),)
 """A text of which nothing is known."""
 
@@ -58,19 +62,34 @@ class ResultReader:
         self._interpreter = interpreter
         self._trace = CallTrace()
 
-    def read(self, registration: Registration, trace: CallTrace) -> tuple[CodeResult, ...]:
-        """Return the forms of a tool's results, errors aside; empty where one of them is not known."""
+    def read(self, registration: Registration, trace: CallTrace) -> tuple[tuple[CodeResult, ...], bool]:
+        """Return the forms of a tool's results, errors aside, and whether these are all."""
         self._trace = trace
-        forms = self._all(trace.results)
+        forms, is_whole = self._ways(trace.results)
         closure = registration.handler
-        if forms is None and closure is not None and not registration.dispatched:
-            annotation = closure.function.returns if closure.module.is_python else None
+        if not is_whole and closure is not None and not registration.dispatched and closure.module.is_python:
+            annotation = closure.function.returns
             scope = closure.scope if isinstance(closure.scope, CallFrame) else None
             place = scope or CallFrame(module=closure.module, parent=self._interpreter.scope_of(closure.module))
-            forms = self._annotated(annotation, place)
-            if isinstance(annotation, Name) and annotation.id == "str":
-                forms = self._all(trace.results, unknown=_SOME_TEXT)
-        return forms or ()
+            if typed := self._annotated(annotation, place):
+                return typed, True
+            if isinstance(annotation, Name) and annotation.id == "str" and _are_texts(forms):
+                return tuple(_merged([*forms, *(_SOME_TEXT or ())])), True
+        return forms, is_whole
+
+    def _ways(self, values: Iterable[Value]) -> tuple[tuple[CodeResult, ...], bool]:
+        """Return the forms of the ways in which a tool may end without an error, and whether all of them are known."""
+        forms: list[CodeResult] = []
+        is_whole = True
+        for inner in dict.fromkeys(part for value in values for part in alternatives(value)):
+            if not self._is_failure(inner):
+                own = self._forms(inner)
+                is_whole &= own is not None
+                condition = " and ".join(self._trace.conditions.get(inner, ()))
+                forms += [replace(form, condition=condition) for form in own or ()]
+        if not _are_texts(forms) and any(form.is_bare for form in forms):
+            forms, is_whole = [form for form in forms if not form.is_bare], False
+        return tuple(_merged(forms)), is_whole and bool(forms)
 
     def _all(self, values: Iterable[Value], *, unknown: Forms = None) -> Forms:
         """Return the forms of values of which one comes back; what is returned as an error is none."""
@@ -83,11 +102,10 @@ class ResultReader:
                     if own is None:
                         return None
                     forms += own
-        is_text = all(form.kind is ResultKind.TEXT for form in forms)
-        return tuple(_merged(forms)) if is_text or not any(form.is_bare for form in forms) else None
+        return tuple(_merged(forms)) if _are_texts(forms) or not any(form.is_bare for form in forms) else None
 
     def _is_failure(self, value: Value) -> bool:
-        if value in self._trace.failures:
+        if value in self._trace.failures or (isinstance(value, External) and value.name.endswith("Promise.reject()")):
             return True
         if isinstance(value, Dictionary):
             flags = {key: _own(value, key) for key in ("isError", "success", "ok")}
@@ -96,7 +114,7 @@ class ResultReader:
                 return True
             return _own(value, "error") not in (None, Constant(value=None)) or Constant(value=False) in flags.values()
         text = text_of(value)
-        return text is not None and text.lower().startswith(_FAILING)
+        return text is not None and _FAILING.match(text) is not None
 
     def _forms(self, value: Value) -> Forms:
         forms: Forms = None
@@ -106,7 +124,7 @@ class ResultReader:
             case Constant(value=None):
                 forms = ()
             case Constant(value=str()) | PartialText():
-                forms = _text_forms(text_of(value) or "")
+                forms = _text_forms(text_of(value) or "", value.rows if isinstance(value, PartialText) else ())
             case Listing(values=values):
                 forms = self._listed(values)
             case Dictionary():
@@ -136,7 +154,7 @@ class ResultReader:
         texts = [text for block in blocks if (text := block.get("text")) is not None]
         forms = self._all(texts[:1], unknown=_SOME_TEXT) if texts and kinds[0] == "text" else None
         if len(blocks) == 1 or not forms or any(form.kind is not ResultKind.TEXT or form.keys for form in forms):
-            return forms if len(blocks) == 1 else None
+            return None if len(blocks) > 1 else forms if forms is not None or kinds[0] != "text" else _SOME_TEXT
         return tuple(replace(form, text=f"{form.text}\n") for form in forms)  # further texts follow
 
     def _object(self, value: Dictionary) -> Forms:
@@ -153,7 +171,15 @@ class ResultReader:
         keys, rare, is_open = self._keys(value)
         if is_open and not keys:
             return None
-        return (CodeResult(kind=ResultKind.OBJECT, keys=keys, rare=rare, is_open=is_open),) if keys or rare else ()
+        inner_forms = {key: self._items(item) for key, item in value.items if isinstance(item, Listing)}
+        lists = tuple((key, form.keys) for key, form in inner_forms.items() if form and key in keys)
+        form = CodeResult(kind=ResultKind.OBJECT, keys=keys, rare=rare, is_open=is_open, lists=lists)
+        return (form,) if keys or rare else ()
+
+    def _items(self, listing: Listing) -> CodeResult | None:
+        """Return the form of a list's objects, where they all have the same."""
+        forms = [form for form in _as_items(self._all(listing.values)) or () if form.keys]
+        return forms[0] if len(forms) == 1 else None
 
     def _keys(self, value: Dictionary) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
         """Return the keys that an object always has, those that it may have, and whether there may be others."""
@@ -172,26 +198,17 @@ class ResultReader:
                 for names, further, _ in objects:
                     keys |= {name: None for name in names if name in always}
                     rare |= {name: None for name in (*names, *further) if name not in always}
-            elif key:
+            elif key and key not in value.optional:
                 keys[key] = None
+            elif key:
+                rare[key] = None
             is_open |= not key
         return tuple(keys), tuple(name for name in rare if name not in keys), is_open
 
     def _model(self, owner: ClassValue) -> Forms:
         """Return the fields of a dataclass, a pydantic model or a typed dictionary."""
-        keys: dict[str, None] = {}
-        pending, is_data = [owner], False
-        while pending:
-            current = pending.pop(0)
-            node = current.node
-            names = {last_name(part) for part in (*node.bases, *node.decorators)}
-            is_data |= bool(names & (MODELS | {"dataclass", "define"}))
-            values = [value for value in node.fields.values() if isinstance(value, CallSite)]
-            if any(key in ("alias", "serialization_alias", "exclude") for value in values for key in value.keywords):
-                return None
-            keys = {name: None for name in node.annotations if not name.startswith(("_", "model_config"))} | keys
-            pending += self._interpreter.bases_of(current)
-        return (CodeResult(kind=ResultKind.OBJECT, keys=tuple(keys)),) if is_data and keys else None
+        fields = self._interpreter.data_fields(owner)
+        return (CodeResult(kind=ResultKind.OBJECT, keys=tuple(fields)),) if fields else None
 
     def _annotated(self, annotation: SyntaxNode | None, place: CallFrame) -> Forms:
         """Return the forms of an annotated return type: a model, `list[Model]`, `Model | None`."""
@@ -202,9 +219,7 @@ class ResultReader:
                 return ()
             case Subscript(value=outer, key=key) if last_name(outer) in ("Optional", "Annotated"):
                 return self._annotated(key.values[0] if isinstance(key, Collection) else key, place)
-            case Subscript(value=outer, key=key) if last_name(outer) in _PLAIN_LISTS and not isinstance(
-                key, Collection
-            ):
+            case Subscript(value=outer, key=key) if last_name(outer) in PLAIN_LISTS and not isinstance(key, Collection):
                 return _as_items(self._annotated(key, place))
             case Other(operator="|", parts=parts):
                 inner = [self._annotated(part, place) for part in parts]
@@ -241,24 +256,40 @@ def _merged(forms: Sequence[CodeResult]) -> Iterator[CodeResult]:
         names = dict.fromkeys(name for form in same for name in (*form.keys, *form.rare))
         keys = tuple(name for name in names if name in always)
         rare = tuple(name for name in names if name not in always)
-        yield CodeResult(kind=kind, keys=keys, rare=rare, is_open=any(form.is_open for form in same))
+        lists = tuple(dict(item for form in same for item in form.lists if item[0] in always).items())
+        yield CodeResult(kind=kind, keys=keys, rare=rare, is_open=any(form.is_open for form in same), lists=lists)
 
 
-def _text_forms(text: str) -> Forms:
+def _are_texts(forms: Iterable[CodeResult]) -> bool:
+    return all(form.kind is ResultKind.TEXT for form in forms)
+
+
+def _text_forms(text: str, rows: Sequence[str] = ()) -> Forms:
     """Return a text with its labels or words; null for one of which too little is known."""
-    labels = tuple(dict.fromkeys(label.strip() for label in _LABEL.findall(text)))
-    if len(labels) >= MIN_LABELS:
-        return (CodeResult(kind=ResultKind.TEXT, keys=labels, text=text),)
+    labels = _labels(text)
+    described = [row_labels for row in rows if len(row_labels := _labels(row)) >= MIN_LABELS]
+    row = described[0] if len(set(described)) == 1 else ()
+    labels = labels if len(labels) >= MIN_LABELS else ()
     words = re.findall(r"[^\W\d_]{2,}", text)
-    is_known = len(words) >= MIN_WORDS or (words and text.lstrip().startswith(words[0]))
-    return (CodeResult(kind=ResultKind.TEXT, text=text),) if is_known else _SOME_TEXT if text else ()
+    is_known = labels or row or len(words) >= MIN_WORDS or (words and text.lstrip().startswith(words[0]))
+    if not is_known:
+        return _SOME_TEXT if text else ()
+    is_single = len(rows) == 1 and "\n" not in rows[0].strip()
+    return (CodeResult(kind=ResultKind.TEXT, keys=labels, row=row, is_line=is_single, text=text),)
+
+
+def _labels(text: str) -> tuple[str, ...]:
+    """Return the labels before the computed parts of a text: `Depth` of "Depth: {}"."""
+    return tuple(dict.fromkeys(label.strip() for label in _LABEL.findall(text)))
 
 
 def _answer(path: str, arguments: Sequence[Value]) -> Forms:
     """Return the answer of a request, or the part of it that a path of keys names."""
     request = text_of(arguments[0]) if arguments else None
     inner = path[match.end() :] if (match := _BODY.match(path)) else path
-    if not request or (path and not match) or not _INNER.fullmatch(inner) or (match and not match[0] and inner):
+    if (path and not match) or not _INNER.fullmatch(inner) or (match and not match[0] and inner):
         return None
     is_json = ".json()" in path or ".data" in path
+    if not request:
+        return (CodeResult(kind=ResultKind.ANSWER, is_json=is_json),)
     return (CodeResult(kind=ResultKind.ANSWER, text=request, keys=(inner[1:],) if inner else (), is_json=is_json),)

@@ -12,6 +12,9 @@ MAX_CALLS = 1000
 SURE = 2
 """Certainty of a value that stands for something that outlives the call; 1 is maybe."""
 
+FORM = "form"
+"""Kind of a limit that says what a parameter must be, such as JSON."""
+
 ALL = ""
 """The name of all arguments together."""
 
@@ -109,6 +112,9 @@ class CallTrace:
 
     failures: set[Value] = field(default_factory=set)
     """Texts and objects that are returned where an error is caught."""
+
+    conditions: dict[Value, tuple[str, ...]] = field(default_factory=dict)
+    """Conditions on the tool's parameters under which texts and objects are returned."""
 
     peers: set[str] = field(default_factory=set)
     """Hosts that connections are opened to; empty for one that is not known."""

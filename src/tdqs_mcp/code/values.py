@@ -21,6 +21,13 @@ MAX_SIZE = 120
 """Values inside a value; of a bigger one nothing is kept but its parameters."""
 
 
+MAX_KEYS = 80
+"""Keys of a table that are kept, however big its values are."""
+
+MAX_RESULTS = 16
+"""Texts and tables of which one value is one: the ways in which a function may end."""
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=True)
 def _value(cls: type[T]) -> type[T]:
     """Make a class of values: immutable, equal by content, with a hash that is computed once."""
@@ -78,6 +85,8 @@ class PartialText(Value):
     """A string of which parts are known; None stands for the others."""
 
     parts: tuple[str | None, ...]
+    rows: tuple[str, ...] = ()
+    """Texts that stand in it once for each item of something, `{}` for their unknown parts."""
 
 
 @_value
@@ -85,6 +94,8 @@ class Argument(Value):
     """A value that the agent passes for a parameter, unchanged; the name is empty for all arguments together."""
 
     name: str = ""
+    is_trimmed: bool = False
+    """Case or outer space may be changed."""
 
 
 @_value
@@ -139,6 +150,8 @@ class Dictionary(Value):
     """A dictionary or object; the key `...` holds what was spread into it, an empty one what has an unknown key."""
 
     items: tuple[tuple[str, Value], ...]
+    optional: frozenset[str] = frozenset()
+    """Keys that are put into it on a condition."""
 
     @property
     def later(self) -> frozenset[str]:
@@ -178,6 +191,11 @@ class Listing(Value):
     """A list of known values."""
 
     values: tuple[Value, ...]
+    optional: frozenset[Value] = frozenset()
+    """Those of them that are put into it on a condition."""
+
+    repeated: frozenset[Value] = frozenset()
+    """Those of them that stand for any number, as what a loop puts into it."""
 
 
 @_value
@@ -211,13 +229,24 @@ def bounded(value: Value, room: int = MAX_SIZE) -> Value:
         return value
     if isinstance(value, Listing) and len(value.values) < room:
         share = max(1, (room - 1) // len(value.values))
-        return replace(value, values=tuple(bounded(item, share) for item in value.values))
+        smaller = {item: bounded(item, share) for item in value.values}
+        return replace(
+            value,
+            values=tuple(smaller[item] for item in value.values),
+            optional=frozenset(smaller[item] for item in value.optional if item in smaller),
+            repeated=frozenset(smaller[item] for item in value.repeated if item in smaller),
+        )
     if isinstance(value, Alternatives):
         parts = tuple(bounded(item, room // len(value.values)) for item in value.values)
         return replace(value, values=tuple(dict.fromkeys(parts)))
-    if isinstance(value, Dictionary) and len(value.items) < room:
-        share = max(1, (room - 1) // len(value.items))
-        return replace(value, items=tuple((key, bounded(item, share)) for key, item in value.items))
+    if isinstance(value, Dictionary) and 0 < len(value.items) <= MAX_KEYS:
+        if value.size == 1 + len(value.items):
+            return value  # nothing is known but the keys
+        share = (room - 1) // len(value.items)
+        return replace(
+            value,
+            items=tuple((key, bounded(item, share) if share else unknown(item)) for key, item in value.items),
+        )
     return unknown(value)
 
 
@@ -246,8 +275,12 @@ def join(values: Iterable[Value]) -> Value:
         distinct = tuple(dict.fromkeys(map(_without_request, distinct)))
     if len(distinct) == 1:
         return distinct[0]
-    if not distinct or len(distinct) > (MAX_FUNCTIONS if all(map(_is_cell, distinct)) else MAX_ALTERNATIVES):
-        return unknown(*distinct)
+    if len(distinct) > (MAX_FUNCTIONS if all(map(_is_cell, distinct)) else MAX_ALTERNATIVES):
+        results = tuple(value for value in distinct if _is_result(value))[:MAX_RESULTS]
+        rest = tuple(value for value in distinct if value not in results)
+        distinct = (*results, unknown(*rest)) if results and rest else results
+    if not distinct:
+        return unknown(*values)
     return bounded(Alternatives(values=distinct, parameters=parameters_of(distinct)))
 
 
@@ -255,6 +288,11 @@ def _is_cell(value: Value) -> bool:
     """Return whether a value may stand in a table of tools: a function, a module, an object, a name, a row of them."""
     is_row = isinstance(value, Listing) and any(isinstance(item, Closure | ModuleValue) for item in value.values)
     return is_row or isinstance(value, Closure | ModuleValue | Instance | Constant)
+
+
+def _is_result(value: Value) -> bool:
+    """Return whether a value is a constant, a text or a table."""
+    return isinstance(value, Constant | Dictionary | Listing) or text_of(value) is not None
 
 
 def _without_request(value: Value) -> Value:

@@ -149,7 +149,10 @@ class CodeLimit(CodePlace):
 
     parameter: str
     text: str
-    """`at most 100`, `at least 1`, `the first 50`, `default 10`, `one of add, remove`, `counted from 0`."""
+    """`at most 100`, `at least 1`, `the first 50`, `default 10`, `one of add, remove`, `counted from 0`, `JSON`."""
+
+    is_form: Internal[bool] = False
+    """It says what the value must be: JSON, a regular expression."""
 
     depth: Internal[int] = 0
     """Calls between the handler and the line."""
@@ -226,17 +229,39 @@ class CodeResult:
     is_open: bool = False
     """It may have further keys."""
 
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Keys of an object that hold a list of objects, each with the keys of these."""
+
     is_empty: bool = False
     """A list that has nothing in it."""
 
     is_json: bool = False
+    row: tuple[str, ...] = ()
+    """Labels in the part of a text that is there once for each item."""
+
+    is_line: bool = False
+    """That part is one line."""
+
+    condition: str = ""
+    """Condition on the tool's parameters, as of an effect."""
+
     text: str = ""
     """A text with `{}` for what is computed; method and address of the request whose answer comes back."""
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the labels of a text, those of its rows too."""
+        return (*self.keys, *self.row)
+
+    @property
+    def is_telling(self) -> bool:
+        """More is known of it than its kind."""
+        return bool(self.text or self.labels or self.rare) or self.kind is ResultKind.IMAGE
+
+    @property
     def is_bare(self) -> bool:
         """It is some text, of which nothing is known."""
-        return self.kind is ResultKind.TEXT and not (self.text or self.keys)
+        return self.kind is ResultKind.TEXT and not (self.text or self.labels)
 
     def __str__(self) -> str:
         if self.kind is ResultKind.ANSWER:
@@ -272,7 +297,10 @@ class ToolCode:
     """Form of the result, such as `object with keys id, name`; null where it is not known."""
 
     results: Internal[tuple[CodeResult, ...]] = ()
-    """Each form that the result may have; none where one of them is not known."""
+    """Each form that the result may have, as far as known."""
+
+    is_result_whole: Internal[bool] = False
+    """The result has no further forms."""
 
     credentials: tuple[str, ...] = ()
     """Environment variables that the code reads."""

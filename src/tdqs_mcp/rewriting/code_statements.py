@@ -9,14 +9,13 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
-from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.schema.walk import value_at
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
-from tdqs_mcp.facts.text.statements import is_negation
 from tdqs_mcp.facts.text.words import (
     LEMMAS,
     PREPOSITIONS,
@@ -35,20 +34,22 @@ from tdqs_mcp.results.tool_code import (
     CodeEffect,
     CodeError,
     CodePlace,
-    CodeResult,
     EffectKind,
-    ResultKind,
     ToolCode,
     names_host,
 )
-from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, can_continue_in_english, listed, within
+from tdqs_mcp.rewriting.definition_parts import can_continue_in_english, listed, within
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import READS, coded, find_open_parameters, repeats
+from tdqs_mcp.rewriting.result_statements import result_sentences
 from tdqs_mcp.rules.code_rules import BOUNDS, MAX_DEPTH, NETWORK, definition_words, is_named, own_limits, takes_whole
 
-MAX_SENTENCES = 3
+MAX_SENTENCES = 4
 """Sentences about the code in one description: what matters to an agent, not all that happens."""
+
+CODE_SHARE = 2
+"""Times the tokens to grow by that statements of the code may take: they are proven, and fields have long names."""
 
 MAX_ERROR = 120
 """Characters of an error's text that a sentence repeats."""
@@ -58,9 +59,6 @@ MAX_PARAMETER_TEXT = 200
 
 MIN_SHARED = 4
 """Tools that have an error before it may be one of the whole server, which tells of none of them."""
-
-MIN_KEYS = 2
-"""Keys of a result that a sentence names; a single one tells little."""
 
 SHARE_TOLD = 60
 """Percent of a sentence's words that the definition has, for it to say the same in other words."""
@@ -72,8 +70,8 @@ _CERTAIN = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_DELETE, EffectKind.
 def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[Statement, ...]]:
     """Return what the code of each tool gives that its definition does not say, by the tool's index.
 
-    Sentences and limits take at most `growth` tokens together; what the code's documentation says of a parameter is the
-    author's and takes none. Hints are set where code and words agree.
+    Sentences and limits take at most twice `growth` tokens together; what the code's documentation says of a parameter
+    is the author's and takes none. Hints are set where code and words agree.
     """
     if measured.code is None:
         return {}
@@ -88,7 +86,7 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
             documented = {part.path: part for part in _documented(subject, code)}
             limits = [(part, False) for part in _limited(subject, code) if part.path not in documented]
             weigh = partial(_new_tokens, tool=subject.tool)
-            parts += [*documented.values(), *within([*sentences, *limits], growth=growth, weigh=weigh)]
+            parts += [*documented.values(), *within([*sentences, *limits], growth=CODE_SHARE * growth, weigh=weigh)]
         statements[subject.tool.index] = tuple(part for part in parts if not find_threats({"text": _text(part)}))
     return {index: parts for index, parts in statements.items() if parts}
 
@@ -102,8 +100,9 @@ def _common_errors(measured: Measured) -> frozenset[str]:
 
 def _common_results(measured: Measured) -> frozenset[str]:
     """Return the sentences about results that are true of half of the tools: an envelope, which tells of none."""
-    counts = Counter(_returned(subject, code) for subject, code in coded(measured))
-    most = max(MIN_SHARED, (counts.total() - counts.pop("", 0)) // 2)
+    sentences = [[*result_sentences(subject, code)] for subject, code in coded(measured)]
+    counts = Counter(sentence for group in sentences for sentence in group)
+    most = max(MIN_SHARED, len([*filter(None, sentences)]) // 2)
     return frozenset(sentence for sentence, count in counts.items() if count >= most)
 
 
@@ -195,9 +194,8 @@ def _sentences(
     sentences: list[tuple[CodePlace, str, int]] = [
         (error, *_error_sentence(error, subject, code, siblings)) for error in errors if error not in demands
     ]
-    returned = _returned(subject, code)
-    if returned not in common:
-        sentences.append((code.handler or code.registration, returned, 1))
+    place = code.handler or code.registration
+    sentences += [(place, sentence, 1) for sentence in result_sentences(subject, code) if sentence not in common]
     for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
         if sentence and novelty.admits(sentence):
             yield add_sentence(sentence, Route.CODE, [_source(place)]), novelty.is_told(sentence)
@@ -251,7 +249,7 @@ def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: s
     match effect.kind:
         case EffectKind.FILE_DELETE | EffectKind.SQL_WRITE | EffectKind.HTTP_WRITE if effect.is_destroying:
             is_deletion = effect.kind is EffectKind.FILE_DELETE or effect.text.upper().startswith(_DELETING)
-            return _deletion(effect) if is_deletion and not is_named(effect, subject) else None
+            return _deletion(effect, code) if is_deletion and not is_named(effect, subject) else None
         case EffectKind.FILE_WRITE if (effect.is_destroying or effect.is_given) and not is_named(effect, subject):
             return _OVERWRITES if effect.is_destroying else "writes files on the server's machine"
         case EffectKind.HTTP_WRITE | EffectKind.SENDS_DATA_OUT if effect.host and effect.is_given:
@@ -269,8 +267,12 @@ _OVERWRITES = "overwrites an existing file at the given path"
 _DELETING = ("DELETE", "TRUNCATE")
 
 
-def _deletion(effect: CodeEffect) -> str:
+def _deletion(effect: CodeEffect, code: ToolCode) -> str:
     """Return what the line says: a DELETE request is one, whatever the service makes of it."""
+    table = match[1] if (match := _TABLE.match(effect.text)) else None
+    added = (_TABLE.match(other.text) for other in code.own_effects if other.kind is EffectKind.SQL_WRITE)
+    if table and any(other and other[0].upper().startswith("INSERT") and other[1] == table for other in added):
+        return "replaces existing data in a database"
     if effect.kind is EffectKind.HTTP_WRITE:
         return (
             f"sends an HTTP DELETE request{f' to {effect.host}' if effect.host else ''}"
@@ -279,6 +281,9 @@ def _deletion(effect: CodeEffect) -> str:
         )
     return "deletes files" if effect.kind is EffectKind.FILE_DELETE else "deletes data from a database"
 
+
+_TABLE = lazy_pattern(r"(?i)(?:DELETE FROM|INSERT(?: OR \w+)? INTO)\s+[\"`\[]?(\w+)")
+"""The table of a statement that deletes or inserts rows."""
 
 _LOOPBACK = lazy_pattern(r"localhost\b|127\.|0\.0\.0\.0|\[?::1")
 """A host that is the server's own machine, to which nothing is sent away."""
@@ -562,109 +567,10 @@ _DETERMINERS = frozenset("no any all each every this that these both either neit
 def _marked(sentence: str, names: AbstractSet[str]) -> str:
     """Return a sentence with the parameters that no plain word is like in backticks."""
     for name in sorted(names, key=len, reverse=True):
+        sentence = re.sub(rf"(?<![\w`'\".])({re.escape(name)}(?:\.\w+)+)(?![\w`'\"])", r"`\1`", sentence)
         if not (name.isalpha() and name.islower()):
             sentence = re.sub(rf"(?<![\w`'\"]){re.escape(name)}(?![\w`'\"])", f"`{name}`", sentence)
     return sentence
-
-
-def _returned(subject: Subject, code: ToolCode) -> str:
-    """Return the sentence about a result that no text and no schema names."""
-    texts = sorted((form for form in code.results if form.kind is ResultKind.TEXT), key=_tells_absence)
-    forms = [form for form in code.results if form.kind is not ResultKind.TEXT]
-    if not subject.is_result_open:
-        return _fields(subject, code)
-    parts = [_result_words(form) for form in forms]
-    phrases = [phrase for form in texts if (phrase := _text_words(form))]
-    telling = [_text_words(form) for form in texts if form.keys]
-    telling += [_text_words(form) for form in texts if "{}" in form.text and not _tells_absence(form)]
-    if (
-        (parts and any(form.is_bare for form in texts))
-        or not all(parts)
-        or not (parts or phrases)
-        or len(parts) > MAX_FORMS
-    ):
-        return ""
-    is_example = len(phrases) < len(texts) or len(parts) + len(phrases) > MAX_FORMS
-    if is_example and parts:
-        return f"Returns {joined([*parts, 'text'], 'or')}."
-    example = next(filter(None, telling), "")  # not what it says where it finds nothing
-    if is_example:
-        return f"Returns {example}, among other texts." if example else ""
-    return f"Returns {joined([*parts, *phrases], 'or')}."
-
-
-def _fields(subject: Subject, code: ToolCode) -> str:
-    """Return the keys of a result of which the description says no more than that it comes back."""
-    words = {word.lower() for _, text in subject.texts for word in words_of(text)}
-    objects = [form for form in code.results if form.kind in (ResultKind.OBJECT, ResultKind.OBJECTS)]
-    named = {part for form in objects for key in form.keys for part in (key.lower(), " ".join(name_parts(key)).lower())}
-    if subject.has_telling_output or len(code.results) != 1 or not objects or not named.isdisjoint(words):
-        return ""
-    listing, verb = _object_words(objects[0]), "is" if objects[0].kind is ResultKind.OBJECTS else "has"
-    return listing and f"The result {verb} {listing}."
-
-
-def _tells_absence(form: CodeResult) -> bool:
-    """Return whether a text says what there is not, or fails: "No data for {}.", "File not found: {}"."""
-    text = _plain_error(form.text)
-    first = next(iter(words_of(form.text)), "")
-    return is_negation(first.lower()) or bool(_PATTERNS.absence.fullmatch(text) or _PATTERNS.failure.fullmatch(text))
-
-
-MAX_FORMS = 2
-"""Forms of a result that one sentence names."""
-
-
-def _result_words(form: CodeResult) -> str:
-    """Return a form of a result in words; empty for what tells nothing."""
-    match form.kind:
-        case ResultKind.OBJECT | ResultKind.OBJECTS:
-            return _object_words(form)
-        case ResultKind.ANSWER:
-            method, _, address = form.text.partition(" ")
-            host, slash, path = address.replace("{}", "…").partition("/")
-            place = f" at {host}" if host and "…" not in host else ""
-            part = f"`{form.keys[0]}` of " if form.keys else ""
-            return f"{part}the {'JSON ' if form.is_json else ''}answer of `{method} {slash}{path}`{place}"
-        case ResultKind.IMAGE:
-            return "an image"
-        case _:
-            return ""
-
-
-def _object_words(form: CodeResult) -> str:
-    """Return the keys of an object; nothing where all of them could be any result's: `success`, `message`."""
-    keys = form.keys
-    is_telling = any(key.lower() not in words_from("rewriting", "bare_keys") for key in keys)
-    if len(keys) < MIN_KEYS or not is_telling:
-        return ""
-    first = keys[:MAX_FIELDS] if len(keys) > MAX_FIELDS + 1 else keys
-    more = len(keys) - len(first)
-    names = ", ".join(f"`{key}`" for key in first)
-    listing = f"{names} and {more} more fields" if more else listed(keys)
-    listing = f"{names} and other fields" if form.is_open else listing
-    rare = form.rare if not (more or form.is_open) and len(form.rare) <= MAX_RARE else ()
-    listing += f", at times also {listed(rare)}" if rare else ""
-    return f"a list of objects with {listing}" if form.kind is ResultKind.OBJECTS else listing
-
-
-MAX_RARE = 4
-"""Keys that an object may have that a sentence names."""
-
-
-def _text_words(form: CodeResult) -> str:
-    """Return the labels of a text, or its first line with `…` for what is computed."""
-    if form.is_bare:
-        return ""
-    if form.keys:
-        labels = [f'"{label}"' for label in form.keys[:MAX_FIELDS]]
-        return f"text with {joined(labels, 'and')}"
-    line, newline, _ = form.text.lstrip().partition("\n")
-    opening = line.replace("{}", "…").strip()
-    is_plain = opening.replace("…", "").isascii() and '"' not in opening and not opening.startswith("…")
-    if not is_plain or len(opening) > MAX_ERROR:
-        return ""
-    return f'text that begins with "{opening}"' if newline else f'the text "{opening}"'
 
 
 # Parameters
@@ -731,8 +637,13 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
     """Yield the bounds, the default and the closed values in the code that neither schema nor text has."""
     texts = f"{subject.tool.description or ''} {schema.get('description') or ''}"
     is_number = schema.get("type") in ("integer", "number")
+    has_default = "default" in schema or "default" in texts.lower()
     is_required = any(parameter.name == name and parameter.is_required for parameter in subject.signals.parameters)
     for limit in own_limits(name, code):
+        if limit.is_form:
+            if _is_form_open(limit.text, name, schema, texts):
+                yield f"{limit.text[0].upper()}{limit.text[1:]}.", limit
+            continue
         head, _, value = limit.text.removesuffix(".0").rpartition(" ")
         if value in numbers_of(texts) or value.strip("'").lower() in map(str.lower, words_of(texts)):
             continue
@@ -745,7 +656,7 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
             and value not in ("0", "1")
         ):
             yield f"{head.capitalize()} {value}.", limit
-        elif head == "default" and not is_required and "default" not in schema and _VALUE.fullmatch(value):
+        elif head == "default" and not (is_required or has_default) and _VALUE.fullmatch(value):
             spelled = {"True": "true", "False": "false"}.get(value, value.replace("'", "`"))
             yield f"Default: {spelled}.", limit
         elif limit.text == COUNTED and schema.get("type") == "integer" and "0" not in numbers_of(texts):
@@ -756,6 +667,20 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
     is_said = "enum" in schema or "anyOf" in schema
     if place and not is_said and not {value.lower() for value in values} <= {word.lower() for word in words_of(texts)}:
         yield f"One of {listed(values, 'or')}.", place
+
+
+def _is_form_open(form: str, name: str, schema: Mapping[str, Any], texts: str) -> bool:
+    """Return whether neither the schema nor a text nor the parameter's name says what the code takes it for."""
+    words = {word.lower() for word in (*words_of(texts), *name_parts(name))} | ({"*"} if "*" in texts else set())
+    is_text = schema.get("type") == "string" or "anyOf" in schema
+    return (
+        is_text
+        and words.isdisjoint(read_table("rewriting")["forms"][form].split())
+        and _FORM_KEYWORDS.isdisjoint(schema)
+    )
+
+
+_FORM_KEYWORDS = frozenset({"format", "pattern", "enum", "contentEncoding", "contentMediaType"})
 
 
 def _refused_values(name: str, code: ToolCode) -> Iterator[tuple[Sequence[str], CodePlace]]:

@@ -383,7 +383,7 @@ def _answers(code: ToolCode) -> Iterator[str]:
         yield str(QuestionTopic.BEHAVIOR)
     if code.errors or code.limits:
         yield str(QuestionTopic.LIMIT)
-    if not all(form.is_bare for form in code.results):
+    if code.is_result_whole and any(form.is_telling for form in code.results):
         yield str(QuestionTopic.RETURNS)
     verdicts = (code.read_only, code.destructive, code.idempotent, code.open_world)
     for topic, verdict in zip(HINT_ASPECTS, verdicts, strict=True):
