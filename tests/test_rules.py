@@ -215,6 +215,9 @@ MERMAID = "Draws Mermaid. `showData` is optional.\n```\npie showData title Share
 STYLES = "Opens a diagram. `container=1;pointerEvents=0;` makes a container. Only omit `pointerEvents=0` when needed."
 POLL = "Read an inbox. If a reply is due, you MUST call this tool repeatedly until it arrives."
 FORMS = 'Fetch a compound.\n\n**Supported ID formats:**\n- PubChem CID: "5793"'
+SIZES = (
+    "Draws it.\n\nArgs:\n  verbose: Say more (default: False)\n  size: How big if verbose=True, start=3 (default: 10)"
+)
 ALL = "Get a list of all users in the workspace"
 
 
@@ -238,6 +241,11 @@ ALL = "Get a list of all users in the workspace"
         ("TDQ124", 'Fetch pay.\n\nlevel: "junior" | "senior".', {"level": {"type": "string"}}, True),
         ("TDQ304", "Deprecated wrapper around query_users.", {}, True),
         ("TDQ304", "Deprecated features of a browser, by its name.", {}, False),
+        ("TDQ304", "Lists forms. It has been deprecated in favor of `search_forms`.", {}, True),
+        ("TDQ304", "Lists forms. Note: this is deprecated, use `search_forms` instead.", {}, True),
+        ("TDQ304", "Gets a form. It is deprecated if a newer one has its name.", {}, False),
+        ("TDQ237", SIZES, {"verbose": {"default": False}, "start": {"default": 5}, "size": {"default": 10}}, False),
+        ("TDQ237", SIZES, {"verbose": {"default": False}, "start": {"default": 5}, "size": {"default": 20}}, True),
     ],
 )  # fmt: skip
 def test_a_text_is_read_for_what_it_is_about(rule_id, description, properties, is_found):

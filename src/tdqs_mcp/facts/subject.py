@@ -171,8 +171,8 @@ class Subject:
         return names.texts_of(self.tool.description, self.input_shape)
 
     @cached_property
-    def withdrawal(self) -> str | None:
-        """Return the words by which it says that nobody shall call it any more, or no agent."""
+    def withdrawal(self) -> tuple[str, str] | None:
+        """Return where it says that nobody shall call it any more, or no agent, and the words."""
         return find_withdrawal(self.tool)
 
     @property

@@ -269,8 +269,9 @@ def copied_description(measured: Measured) -> Iterator[Hit]:
 def retired_tool(subject: Subject) -> Iterator[Hit]:
     """A tool that says that nobody shall call it is still in the list; no other advice about it is given."""
     if subject.withdrawal:
-        problem = f"the text says {subject.withdrawal!r}, and the tool is still in the list"
-        yield Hit("/description", problem, "remove it from the list, or hide it from agents")
+        path, words = subject.withdrawal
+        problem = f"the text says {words!r}, and the tool is still in the list"
+        yield Hit(path, problem, "remove it from the list, or hide it from agents")
 
 
 @rule(

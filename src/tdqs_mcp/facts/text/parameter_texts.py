@@ -208,7 +208,7 @@ def _indent(line: str) -> int:
 
 def _parts_by_name(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The sentence for the only parameter that it names; for several, each one's words up to the next."""
-    places = sorted(_mentions(sentence, names))
+    places = sorted(place for place in _mentions(sentence, names) if not _is_in_other_entry(sentence, place[0], names))
     if len({name for _, _, name in places}) < 2:
         yield from ((name, sentence[: _next_label(sentence, stop)]) for _, stop, name in places[:1])
         return
@@ -217,6 +217,13 @@ def _parts_by_name(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, s
         opening = max(sentence.rfind(mark, before, start) + 1 for mark in ",;:\n")
         yield name, sentence[max(before, opening) : min(end, _next_label(sentence, stop))]
         before = stop
+
+
+def _is_in_other_entry(sentence: str, place: int, names: Sequence[str]) -> bool:
+    """Return whether a name stands in another one's entry: "size: how many if verbose=True (default: 10)"."""
+    start = sentence.rfind("\n", 0, place) + 1
+    entry = _entry(sentence[start:].partition("\n")[0])
+    return entry is not None and entry["name"] in names and start + entry.end("name") < place
 
 
 def _next_label(sentence: str, start: int) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
+from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.spelling import name_parts
@@ -74,13 +75,19 @@ def find_secret(prose: Prose, mentions: Iterable[ParameterMention], shape: Shape
     return (name, match[0]) if name and match else None
 
 
-def find_withdrawal(tool: Tool) -> str | None:
-    """Return the words by which a definition says that nobody shall call the tool any more, or no agent."""
+def find_withdrawal(tool: Tool) -> tuple[str, str] | None:
+    """Return where a definition says that nobody shall call the tool any more, or no agent, and the words."""
     opening = " ".join((tool.description or "")[: 2 * MAX_OPENING].replace("*", "").split())[:MAX_OPENING]
-    label = tool.title if isinstance(tool.title, str) else ""
-    for text in (opening, label):
+    title = (tool.annotations or {}).get("title")
+    texts = (("/description", opening), ("/title", tool.title), ("/annotations/title", title))
+    for path, text in ((path, text) for path, text in texts if isinstance(text, str)):
         may_match = any(map(text.lower().__contains__, endings_from("steering", "withdrawing")))
         match = _PATTERNS.withdrawn.search(text) if may_match else None
         if match:
-            return (match[1] or match[0]).strip(" :;,.-—–!()[]")  # noqa: RUF001
+            return path, (match[1] or match[0]).strip(" :;,.-—–!()[]")  # noqa: RUF001
+    raw = tool.raw if isinstance(tool.raw, dict) else {}
+    for path, marks in (("", raw), ("/_meta", raw.get("_meta"))):
+        for key, value in marks.items() if isinstance(marks, dict) else ():
+            if value and isinstance(key, str) and key.rpartition("/")[2].lower() == "deprecated":
+                return f"{path}/{key.replace('~', '~0').replace('/', '~1')}", f"{key}: {canonical_json(value)}"
     return None
