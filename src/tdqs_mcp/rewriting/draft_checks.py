@@ -13,6 +13,7 @@ from tdqs_mcp.facts.schema.edits import MISSING, Edit, EditKind, list_edits
 from tdqs_mcp.facts.schema.walk import all_texts, put_at, split_pointer
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.effects import sentence_claims
 from tdqs_mcp.facts.text.prose import cues_of, plain_text, sentences_of
 from tdqs_mcp.facts.text.statements import (
     closed_value_lists,
@@ -32,10 +33,10 @@ from tdqs_mcp.rewriting.schema_conflicts import schema_conflicts
 
 _ACTS = lazy_pattern(
     r"(?:it|this tool|the tool|a call|each call) (?:also |may |will )?(\w+)\b(?! (?:nothing|no)\b)"
-    r"|(\w+s)(?= (?:the|an?|all|any|each|every|its|one)\b)",
+    r"|(\w+s)(?= (?:the|an?|all|any|each|every|its|one)\b| \w+(?<![su])s\b)",
     re.IGNORECASE,
 )
-"""A verb that says who does it; without a subject only before its object: "Orders are kept" has none."""
+"""A verb that says who does it; without a subject only before its object, the plural too: "Orders are kept" has none."""
 
 _RESULT = lazy_pattern(r"\b(?:fields|columns|response|answer|output|result)\b", re.IGNORECASE)
 
@@ -167,7 +168,11 @@ def _positions(text: str) -> Iterator[_Position]:
 
 
 def _effect(sentence: str) -> Iterator[_Position]:
-    """That the tool changes something: its verb in a form that says who does it."""
+    """That the tool changes something: as rules read it, or its verb in a form that says who does it."""
+    for claim in sentence_claims(sentence):
+        yield "readOnlyHint", False
+        if claim.is_destroying:
+            yield "destructiveHint", True
     match = _ACTS.match(sentence)
     word = (match[1] or match[2]).lower() if match else ""
     following = words_of(sentence[match.end() :])[:1] if match else []

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema.walk import Accepted, Node, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
@@ -21,7 +22,7 @@ _SEGMENT = lazy_pattern(r";\s|\n")
 # "By default, `active_only` is off" is one clause, "e.g. 5" too
 _CLAUSE = lazy_pattern(r"(?<![Bb]y default)(?:,\s|\s\((?!default)|:\s)|\)[,.]?\s?|(?<!e\.g)\.\s")
 _UNIT = lazy_pattern(r"\b(?:in|of) ([a-z]+)\b")
-_CONVERSION = lazy_pattern(r"(?<=\d)\s*\([^\w()]*\d[^()]*\)")
+_AMOUNT = lazy_pattern(r"\d[\s-]?[a-z]+\b")
 _USED = lazy_pattern(r"\b\w+=[\w\"'.-]+")
 _USED_NUMBER = lazy_pattern(r"\b\w+=(?P<number>-?\d[\d_]*(?:\.\d+)?)\b(?!\.)")
 """A value in a call, `limit=20`: neither a default nor an end, but in the range."""
@@ -173,6 +174,7 @@ def _number_conflicts(node: Node, clauses: Sequence[str], accepted: Accepted, *,
     low, high = limits.get("low"), limits.get("high")
     for role, number, word in entries:
         unit = known_units().get(word)
+        number, unit = _converted(number, unit, own_units)
         is_length = word in words_from("conflicts", "lengths")
         # "5 minutes" of a timeout in seconds
         is_foreign = unit is not None and unit not in own_units and (bool(own_units) or unit[0] == "time")
@@ -192,6 +194,17 @@ def _number_conflicts(node: Node, clauses: Sequence[str], accepted: Accepted, *,
         spoken = [words_of(clause) for clause in clauses if _PATTERNS.empty.search(clause)]
         if any(not any(map(is_negation, words)) for words in spoken):
             yield low.words
+
+
+def _converted(
+    number: float, unit: tuple[str, str] | None, own_units: AbstractSet[tuple[str, str]]
+) -> tuple[float, tuple[str, str] | None]:
+    """Return a duration in the unit of its parameter, where it has just one: 5 minutes are 300 seconds."""
+    own = next(iter(own_units)) if len(own_units) == 1 else None
+    durations = read_table("parameters")["durations"]
+    if not (unit and own and unit[0] == own[0] == "time" and {unit[1], own[1]} <= durations.keys()):
+        return number, unit
+    return number * durations[unit[1]] / durations[own[1]], own
 
 
 def _unit_words(node: Node) -> list[str]:
@@ -219,8 +232,8 @@ def _unit_conflicts(node: Node, text: str) -> Iterator[str]:
         for kind, unit in sorted({units[word] for word in unit_words if word in units}):
             if other := next((word for same, word in sorted(stated_units) if same == kind and word != unit), None):
                 yield f"the description of `{node.name}` says {unit}, not {other}"
-    # "120000 (2 minutes)" says in other words what the milliseconds are
-    stated = {units[word] for word in words_of(_CONVERSION.sub("", text)) if len(word) > 1 and word in units}
+    # "5 minutes" is an amount, which may be given in seconds
+    stated = {units[word] for word in words_of(_AMOUNT.sub("", text)) if len(word) > 1 and word in units}
     right_kinds = {kind for kind, _ in named & stated}  # `min_days` in days
     for kind, unit in sorted(named - stated):
         other = next((word for same, word in sorted(stated) if same == kind), None)
@@ -277,12 +290,12 @@ def _value_conflicts(node: Node, text: str, accepted: Accepted, subject: Subject
         members = folded.intersection(items)
         if len(members) > 1 and 2 * len(members) > len(items) - 1:
             strange += [item for item in items if item not in folded | names | STOPWORDS | _no_values()]
-    assigned = [
-        match["value"].strip("`'\"")
-        for match in _PATTERNS.assigned.finditer(text)
-        if match["name"].lower() == (node.name or "").lower()
-    ]
-    strange += [word for word in assigned if word.lower() not in folded | names | _no_values()]
+    forms = STOPWORDS | words_from("claims", "claiming") | words_from("conflicts", "adverbs")
+    for match in (*_PATTERNS.assigned.finditer(text), *_PATTERNS.assigned_to.finditer(text)):
+        name, value, between = match["name"].lower(), match["value"].strip("`'\""), words_of(text[: match.end()])
+        is_plain = forms.issuperset(words_of(match["between"])) and not any(map(is_negation, between))
+        if name == (node.name or "").lower() and is_plain and value.lower() not in folded | names | _no_values():
+            strange.append(value)
     for word in strange[:1]:
         yield f"`{node.name}` takes no {word!r}"
 

@@ -46,7 +46,7 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
     if prose.language in ("en", None):
         for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
             if not _lasting_forms().isdisjoint(words) and not any(name in sentence for name in siblings):
-                yield from _by_sentence(sentence, is_opening=sentence is prose.sentences[0])
+                yield from sentence_claims(sentence, is_opening=sentence is prose.sentences[0])
     for node in shape.nodes[1:]:
         if node.is_top and node.name:
             if not _says_what_it_does(tool.name, prose) and (
@@ -180,8 +180,8 @@ _DESTINING = frozenset("save saves write writes store stores export exports".spl
 """Without one of these no text matches `destination`."""
 
 
-def _by_sentence(sentence: str, *, is_opening: bool) -> Iterator[EffectClaim]:
-    """Yield what the sentence says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
+def sentence_claims(sentence: str, *, is_opening: bool = False) -> Iterator[EffectClaim]:
+    """Yield what a sentence says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
     plain = " ".join(sentence.split())  # a line may break inside a clause
     lowered, quote = plain.lower(), repr(plain[:MAX_QUOTE])
     if _PATTERNS.final.search(lowered):

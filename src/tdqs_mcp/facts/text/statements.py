@@ -12,7 +12,7 @@ from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.examples import closed_list
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.words import Effect, content_stems
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect, content_stems, stem
 from tdqs_mcp.model import Tool
 
 _hint_words = partial(words_from, "hints")
@@ -118,7 +118,25 @@ def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
     `force` is set" state none.
     """
     opened = ((hint, pattern.match(sentence)) for hint, pattern in _hint_patterns().items())
-    return tuple(hint for hint, match in opened if match and not _PATTERNS.reserved.search(sentence, match.end()))
+    stated = (hint for hint, match in opened if match and not _PATTERNS.reserved.search(sentence, match.end()))
+    reading = (("readOnlyHint", True),) if _states_reading(sentence) else ()
+    return tuple(dict.fromkeys((*stated, *reading)))
+
+
+def _states_reading(sentence: str) -> bool:
+    """Return whether a sentence says that reading is all a call does, or that nothing is changed."""
+    match = _PATTERNS.only_act.match(sentence)
+    if match is None or _PATTERNS.excepted.search(match[3]):
+        return False
+    verb = LEMMAS.get((match[1] or match[2]).lower(), "")
+    polarity = read_polarity(match[3])
+    if any(_is_change(LEMMAS.get(word, "")) and stem(word) not in polarity.denied for word in words_of(match[3])):
+        return False
+    return EFFECTS.get(verb) is Effect.READ if match[1] else _is_change(verb)
+
+
+def _is_change(verb: str) -> bool:
+    return verb in EFFECTS and EFFECTS[verb].is_mutating
 
 
 def states_saving(sentence: str) -> bool:
