@@ -233,7 +233,7 @@ def checked(catalog, sentence, *, of=0, material=NOTHING):
         ("`refund` is false by default.", "the schema gives `refund` the default true"),
         ("`reason` may be late, wrong or broken.", "`reason` takes no 'broken'"),
         ("Set `reason` to `lost`.", "`reason` takes no 'lost'"),
-        ("`reason` also takes \"lost\".", "`reason` takes no 'lost'"),
+        ('`reason` also takes "lost".', "`reason` takes no 'lost'"),
         ("Supports `lost` as `reason`.", "`reason` takes no 'lost'"),
         ("It only reads.", "`destructiveHint` is true"),
         ("Nothing is changed.", "`destructiveHint` is true"),

@@ -1,6 +1,6 @@
 """A tool with its facts, and a catalog of them: what rules, judges and scoring read. Each fact is measured once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import NamedTuple
@@ -64,15 +64,37 @@ class Subject:
         """Siblings that the description names."""
         return relations.mentioned_siblings(self.tool, self.prose.words, self.siblings)
 
-    @property
-    def tells_usage(self) -> bool:
-        """A sibling is named, or a sentence with a cue of usage has a word that would not fit any tool.
+    @cached_property
+    def own_places(self) -> tuple[int, ...]:
+        """The positions of the sentences that name no sibling: "Find `id` with `list_orders`." is about that one."""
+        siblings = set(map(str.lower, self.mentions))
+        return tuple(place for place, words in enumerate(self.prose.spoken) if siblings.isdisjoint(words))
 
-        "Call it whenever possible." has none; "Use when:" is read with the line below it.
+    @cached_property
+    def alternatives(self) -> tuple[str, ...]:
+        """Siblings that the description tells the tool apart from.
+
+        Where a sentence names a parameter too and has no cue of usage, "Find `id` with `list_orders`.", it says where a
+        value comes from.
         """
-        prose = self.prose
-        places = {place for cue in _USAGE for place in prose.cue_places.get(cue, ())}
-        if self.mentions or (places and prose.language != "en"):
+        if not self.mentions:
+            return ()
+        parameters, usage = {name.lower() for name in self.part_names}, self._usage_places
+        spoken = enumerate(self.prose.spoken)
+        words = {word for place, words in spoken if place in usage or parameters.isdisjoint(words) for word in words}
+        return tuple(name for name in self.mentions if name.lower() in words)
+
+    @property
+    def _usage_places(self) -> set[int]:
+        return {place for cue in _USAGE for place in self.prose.cue_places.get(cue, ())}
+
+    def tells_usage(self, siblings: Iterable[str]) -> bool:
+        """Return whether one of these siblings is an alternative, or a sentence with a cue of usage fits not any tool.
+
+        "Call it whenever possible." fits any; "Use when:" is read with the line below it.
+        """
+        prose, places = self.prose, self._usage_places
+        if not set(siblings).isdisjoint(self.alternatives) or (places and prose.language != "en"):
             return True
         below = {place + 1 for place in places if prose.sentences[place].rstrip("*_ ").endswith(":")}
         words = {stem(word) for place in places | below for word in (prose.spoken[place : place + 1] or [()])[0]}
@@ -268,7 +290,7 @@ class Measured:
                 prose=subject.prose,
                 telling=relations.telling_words(subject.prose),
                 parameters=frozenset(parameter.name for parameter in subject.signals.parameters),
-                mentions=subject.mentions,
+                alternatives=subject.alternatives,
             )
             for subject in self.subjects
         )
@@ -293,7 +315,7 @@ class Measured:
         """Three or more tools each that say in the same sentences when to use them, and name no sibling."""
         alike: dict[frozenset[str], list[Subject]] = {}
         for subject in self.subjects:
-            if (sentences := subject.usage_sentences) and not subject.mentions:
+            if (sentences := subject.usage_sentences) and not subject.alternatives:
                 alike.setdefault(frozenset(sentences), []).append(subject)
         return [subjects for subjects in alike.values() if len(subjects) >= MIN_SHARING]
 

@@ -286,7 +286,11 @@ def absent_annotations(subject: Subject) -> Iterator[Hit]:
 )
 def unstated_usage(subject: Subject) -> Iterator[Hit]:
     """The description says neither when to use the tool nor when not to, whatever other tools there are."""
-    if subject.prose.is_readable and not subject.signals.is_missing_description and not subject.tells_usage:
+    if (
+        subject.prose.is_readable
+        and not subject.signals.is_missing_description
+        and not subject.tells_usage(subject.alternatives)
+    ):
         yield Hit(
             "/description",
             "the description does not say when to use the tool",

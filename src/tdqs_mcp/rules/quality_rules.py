@@ -106,7 +106,7 @@ def missing_usage(measured: Measured) -> Iterator[Hit]:
     """Another tool does the same to the same kind of thing, and the description does not say when to use which."""
     for subject in measured.subjects if measured.rivals else ():
         rivals = measured.rivals.get(subject.tool.name)
-        if rivals and subject.prose.is_readable and not subject.tells_usage:
+        if rivals and subject.prose.is_readable and not subject.tells_usage(rivals):
             yield Hit(
                 "/description",
                 f"the description does not say when to use the tool and when {first_of(list(map(repr, rivals)), 2)}",
@@ -168,8 +168,7 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     """A tool deletes or changes data, alone or in bulk, and neither a text nor a hint says what is lost or fails."""
     prose = subject.prose
     is_destroying = prose.effect in (Effect.UPDATE, Effect.DELETE) and prose.verb in OVERT_MUTATIONS
-    siblings = set(map(str.lower, subject.mentions))  # "Find `order_id` with `list_orders`." tells nothing of an effect
-    own = [words for words in prose.spoken if siblings.isdisjoint(words)]
+    own = [prose.spoken[place] for place in subject.own_places]
     is_bare = len(own) == 1 and sum(map(len, own)) <= MAX_BARE_WORDS
     is_hinted = "destructiveHint" in (subject.tool.annotations or {})
     is_lossy = prose.effect is Effect.DELETE and _words("losses").isdisjoint(prose.words)
@@ -307,7 +306,7 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
     if not subject.signals.is_missing_description and is_creating and is_empty:
         problem = "neither the description nor the output schema says what the tool returns"
         yield Hit("/description", problem, "add one sentence that starts with Returns, or an output schema")
-    if thing := vague_result(prose, subject.output_shape):
+    if thing := vague_result(prose, subject.own_places, subject.output_shape):
         problem = f"neither the description nor an output schema says what comes back beyond {thing!r}"
         shared = "say nothing of what comes back but a word such as data"
         yield Hit("/description", problem, "name the fields that the next call or the answer needs", shared=shared)

@@ -1,7 +1,7 @@
 """Where texts contradict schema or hints: type, values, default, range, requirement, effect."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
@@ -177,15 +177,15 @@ def cut_lists(prose: Prose, shape: Shape) -> Iterator[tuple[str, str]]:
             yield node.name or "", amount
 
 
-def vague_result(prose: Prose, output: Shape) -> str | None:
-    """Return what comes back from a reading tool, where text and output schema have no more than that.
+def vague_result(prose: Prose, places: Iterable[int], output: Shape) -> str | None:
+    """Return what comes back from a reading tool, where sentences at `places` and output schema have no more than that.
 
     "Get details of a specific event" has details.
     """
     is_reading = prose.effect is prose.name_effect is Effect.READ and prose.language == "en"
     if not is_reading or Cue.RETURN in prose.cues or tells_result(output):
         return None
-    text = " ".join(prose.sentences)
+    text = " ".join(prose.sentences[place] for place in places)
     if _PATTERNS.told_result.search(text):
         return None
     match = _PATTERNS.vague_thing.match(text)

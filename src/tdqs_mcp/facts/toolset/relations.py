@@ -83,8 +83,8 @@ class Described(NamedTuple):
     """Words of the sentences that can tell it from another; compared in pairs, so they are gathered once."""
 
     parameters: frozenset[str]
-    mentions: Sequence[str]
-    """Siblings that the description names: it tells the tool apart from them."""
+    alternatives: Sequence[str]
+    """Siblings that the description tells the tool apart from."""
 
 
 class Purpose(NamedTuple):
@@ -250,7 +250,7 @@ def compare_purposes(purposes: Sequence[Purpose]) -> Compared:
 
 def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
     own, rival = first.source, other.source
-    is_pointed_out = own.tool in rival.mentions or rival.tool in own.mentions
+    is_pointed_out = own.tool in rival.alternatives or rival.tool in own.alternatives
     has_other_effect = first.effect != other.effect and None not in (first.effect, other.effect)
     differ = bool(first.lead - other.words) and bool(other.lead - first.words)
     if own.tool == rival.tool or is_pointed_out or has_other_effect or differ:
@@ -390,7 +390,7 @@ def _kind(own: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKi
         return None
     if copied := _copied(first, second):
         return copied
-    if first.tool in second.mentions or second.tool in first.mentions:
+    if first.tool in second.alternatives or second.tool in first.alternatives:
         return None
     return OverlapKind.PURPOSE if _is_one_purpose(own, other, weights) else None
 
