@@ -36,7 +36,7 @@ _ACTS = lazy_pattern(
     r"|(\w+s)(?= (?:the|an?|all|any|each|every|its|one)\b| \w+(?<![su])s\b)",
     re.IGNORECASE,
 )
-"""A verb that says who does it; without a subject only before its object, the plural too: "Orders are kept" has none."""
+"""A verb that says who does it; without a subject only before its object, as a plural: "Orders are kept" has none."""
 
 _RESULT = lazy_pattern(r"\b(?:fields|columns|response|answer|output|result)\b", re.IGNORECASE)
 

@@ -172,9 +172,8 @@ def _number_conflicts(node: Node, clauses: Sequence[str], accepted: Accepted, *,
     # "1-16 in the world, 1-7 in the US" has the schema's maximum too
     right = {role for role, number, _ in entries if role in limits and number in limits[role].numbers}
     low, high = limits.get("low"), limits.get("high")
-    for role, number, word in entries:
-        unit = known_units().get(word)
-        number, unit = _converted(number, unit, own_units)
+    for role, stated, word in entries:
+        number, unit = _converted(stated, known_units().get(word), own_units)
         is_length = word in words_from("conflicts", "lengths")
         # "5 minutes" of a timeout in seconds
         is_foreign = unit is not None and unit not in own_units and (bool(own_units) or unit[0] == "time")
