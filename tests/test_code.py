@@ -400,6 +400,38 @@ def test_a_change_of_what_outlives_the_call_is_no_read(read):
 # Parameters, errors, results
 
 
+def test_an_address_that_is_an_object_is_followed_where_it_is_called(read):
+    report = read(
+        server_py="""
+        import httpx
+        from mcp.server import MCPServer
+
+        server = MCPServer("harbour")
+
+        class Endpoint(str):
+            def __call__(self, **parts):
+                return self.format(**parts)
+
+        STOP = Endpoint("boats/{name}/search")
+
+        @server.tool()
+        def work(name: str):
+            return httpx.post("https://api.tides.example/" + STOP(name=name)).json()
+    """
+    )
+    (tool,) = report.tools
+    assert tool.returns == "the answer of POST api.tides.example/boats/{}/search"
+    assert (tool.unresolved, tool.unused_parameters) == ((), ())
+
+
+def test_a_function_that_never_does_anything_leaves_nothing_open_however_often_it_is_called(read):
+    calls = "\n    ".join(f"note('step {number} of ' + name)" for number in range(20))
+    before = 'from mcp.server import MCPServer\nserver = MCPServer("harbour")\ndef note(text):\n    print(text)\n'
+    report = read(server_py=f"{before}@server.tool()\ndef work(name: str):\n    {calls}\n    return name\n")
+    (tool,) = report.tools
+    assert (tool.read_only, tool.unresolved) == (True, ())
+
+
 def test_a_function_in_the_result_is_followed_as_whoever_gets_it_calls_it(read):
     code = read(
         **{

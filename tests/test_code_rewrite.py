@@ -347,12 +347,12 @@ TEXTS = {
         'return {"type": "image", "data": read(berth), "mimeType": "image/png"}',
         ["Returns an image."],
     ),
-    "one of many texts": (
+    "one of many texts, none with labels": (
         (
             'if berth == "north":\n        return "No berth is here."\n    if berth == "south":\n        return f"Moored at {berth}."\n'
             '    return "The harbour is closed."'
         ),
-        ['Returns the text "Moored at ….", among other texts.'],
+        [],
     ),
     "nothing but what it says without a result": (
         'if berth == "north":\n        return "No berth is here."\n    return f"{berth} is a berth."',
@@ -834,6 +834,32 @@ def test_what_is_deleted_and_put_in_again_is_replaced(write):
     code = write(f"import sqlite3\nbase = sqlite3.connect('b')\n@server.tool()\ndef work(name: str):\n    {body}\n")
     (rewritten,) = rewrite(code, define("work", "Store a boat.", name=TEXT))
     assert statements(rewritten) == ["Replaces existing data in a database."]
+
+
+PARTIAL = {
+    "fields that are put in where they are given": ("patch", 'if flag is not None:\n        boat["flag"] = flag', True),
+    "a field that is always sent": ("patch", 'boat["flag"] = flag', False),
+    "a request that only asks": ("get", 'if flag is not None:\n        boat["flag"] = flag', False),
+}
+
+
+@pytest.mark.parametrize("case", PARTIAL)
+def test_a_request_with_nothing_but_what_is_given_is_said_to_be_one(write, case):
+    method, addition, is_said = PARTIAL[case]
+    place = "params" if method == "get" else "json"
+    code = write(f"""
+        @server.tool()
+        def work(berth: str, name: str = "", flag: str | None = None):
+            boat = {{}}
+            if name:
+                boat["name"] = name
+            {addition.replace(chr(10), chr(10) + "        ")}
+            httpx.{method}("https://api.tides.example/boats/" + berth, {place}=boat)
+    """)
+    definition = define("work", "Update a boat at api.tides.example.", berth=TEXT, name=TEXT, flag=TEXT)
+    definition["inputSchema"]["required"] = ["berth"]
+    (rewritten,) = rewrite(code, definition)
+    assert ("Only the parameters that are given are sent." in statements(rewritten)) is is_said
 
 
 def test_values_that_the_code_refuses_close_a_list(write):

@@ -99,14 +99,21 @@ class Assignments(Calls):
             case Attribute(value=owner, key=key):
                 self._use(value)
                 self._mutate(owner, f".{key}", [value], target.line, frame)
+                self._note_sparse(value)
                 _add_item(owner, key, value, frame)
             case Subscript(value=owner, key=key):
                 index = self.evaluate(key, frame)
                 self._use(value, index, self.evaluate(owner, frame))
                 self._mutate(owner, "[]", [value, index], target.line, frame)
+                self._note_sparse(value)
                 _add_item(owner, text_of(index) if isinstance(index, Constant) else None, value, frame)
             case _:
                 self._use(value)
+
+    def _note_sparse(self, value: Value) -> None:
+        """Note a parameter that is put into a table only where it is given: `if depth: boat["depth"] = depth`."""
+        if isinstance(value, Argument) and self._conditions[-1:] in ((value.name,), (f"{value.name} != None",)):
+            self.trace.sparse.add(value.name)
 
     def _mutate(self, owner: SyntaxNode, change: str, values: Sequence[Value], line: int, frame: CallFrame) -> None:
         """Note a change of something that outlives the call; a local variable is made of what is put into it."""
@@ -199,7 +206,9 @@ def _add_item(owner: SyntaxNode, key: str | None, value: Value, frame: CallFrame
     holders = alternatives(holder) if holder is not None else ()
     if isinstance(owner, Name) and any(isinstance(part, Dictionary) for part in holders):
         frame.names[owner.id] = join(
-            bounded(Dictionary(items=(*part.items, (key or "", value)), parameters=part.parameters | value.parameters))
+            bounded(
+                replace(part, items=(*part.items, (key or "", value)), parameters=part.parameters | value.parameters)
+            )
             if isinstance(part, Dictionary)
             else part
             for part in holders

@@ -2,6 +2,7 @@
 
 import re
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tdqs_mcp.code.knowledge import (
@@ -36,6 +37,7 @@ from tdqs_mcp.code.values import (
     ANSWER,
     MAX_ALTERNATIVES,
     MAX_SIZE,
+    TEXT,
     UNKNOWN,
     Argument,
     ClassValue,
@@ -153,6 +155,8 @@ class Calls(Resolution):
             return value
         contexts = trace.contexts.setdefault(closure.function, [])
         if len(contexts) >= MAX_CONTEXTS:
+            if closure.function not in trace.busy:
+                return join(contexts[:2])  # a logger: none of its calls has done anything
             self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
             self._use(*arguments, *keywords.values())
             return join(contexts[:2])
@@ -164,7 +168,10 @@ class Calls(Resolution):
                 (),
             )
         self.trace.active[key] = None
+        before = len(self.trace.effects) + len(self.trace.unresolved)
         value = self._run(closure, arguments, keywords, depth=0 if shared else depth + 1, is_new=is_new)
+        if len(self.trace.effects) + len(self.trace.unresolved) > before:
+            trace.busy.add(closure.function)
         if shared:
             part, self.trace, self._conditions = self.trace, trace, conditions
             trace.calls = part.calls
@@ -344,6 +351,8 @@ class Calls(Resolution):
                     results.append(self._construct(target, arguments, keywords, node, frame))
                 case External():
                     results.append(self._external(target, arguments, keywords, node, frame))
+                case Instance() if isinstance(method := self.member(target, "__call__"), Closure):
+                    results.append(self._invoke(method, arguments, keywords, depth=frame.depth, line=node.line))
                 case _:
                     results.append(self._unknown_call(target, arguments, keywords, node, frame))
         return join(results)
@@ -358,7 +367,7 @@ class Calls(Resolution):
     ) -> Value:
         constructor, owner = self._method(target, "__init__" if target.module.is_python else "constructor")
         if constructor is None or owner is None:
-            named_arguments = dict(keywords)
+            named_arguments = {**({TEXT: arguments[0]} if self.is_text(target) and arguments else {}), **keywords}
             return Instance(
                 of=target,
                 arguments=tuple(named_arguments.items()),
@@ -676,9 +685,17 @@ class Calls(Resolution):
         if is_own and kind == "file-delete":
             return  # `os.replace(part, path)` takes nothing but what the tool has made itself
         sink = self.trace.unresolved if kind in ("unknown", "file-unknown") else self.trace.effects
-        self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address)
+        sparse = self._sparse_in((*arguments, *keywords.values())) if kind in _REQUESTS else frozenset[str]()
+        self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address, sparse=sparse)
         if effect.is_code:
             self._note(self.trace.effects, "runs-code", *place, text, parameters=parameters, harm=DESTROYS)
+
+    def _sparse_in(self, values: Iterable[Value]) -> frozenset[str]:
+        """Return the parameters that a request has only where they are given."""
+        tables = [part for value in values for part in alternatives(value) if isinstance(part, Dictionary)]
+        tables += [part for table in tables for part in table.values if isinstance(part, Dictionary)]
+        items = {(key, value) for table in tables for key, value in table.items if key in table.optional}
+        return frozenset(value.name for _, value in items if isinstance(value, Argument)) & self.trace.sparse
 
     def _limit(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> Value:
         """Note the bound of a parameter, which it stays; return what a least or a greatest value is."""
@@ -708,6 +725,9 @@ class Calls(Resolution):
     def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
         """Bind a target, or the names of a pattern, to a value."""
 
+
+_REQUESTS = ("http-write", "http-unknown", "sends-data-out")
+"""Kinds of requests that may change something."""
 
 _CHANGING = ("CREATE", "INSERT", "UPDATE", "DELETE", "ALTER", "DROP", "TRUNCATE", "REPLACE", "MERGE", "NOT SELECT")
 """Beginnings of statements that change a database, as guards name them."""

@@ -33,6 +33,7 @@ from tdqs_mcp.code.resolution import MAX_ITEMS
 from tdqs_mcp.code.texts import join_texts, repeating, text_from
 from tdqs_mcp.code.trace import ALL, CallFrame
 from tdqs_mcp.code.values import (
+    TEXT,
     UNKNOWN,
     Alternatives,
     Argument,
@@ -70,6 +71,9 @@ _TRIMMING = frozenset("strip lower upper casefold trim toLowerCase toUpperCase".
 _MAKING_MODELS = frozenset("model_validate model_validate_json model_construct parse_obj parse_raw".split())
 _DUMPING = frozenset("model_dump model_dump_json dict json".split())
 """Methods of pydantic's models that make one, and that write one out."""
+
+_FIELD = re.compile(r"\{[^{}]*\}")
+"""What `format` fills in."""
 
 _NO_VALUES = Listing(values=())
 
@@ -318,7 +322,8 @@ class Expressions(Assignments):
                 self._mutate(node.arguments[0], ".update()", arguments[1:], node.line, frame)
             special = self._known_method(owner, function.key, tuple(arguments), node, frame)
             if special is not None:
-                return special
+                self._use(*keywords.values())
+                return made_from(special, parameters_of(keywords.values()))
             if isinstance(owner, Argument) and owner.name:
                 self._use(owner)
                 if function.key == "split" and arguments[:1] == [Constant(value=",")]:
@@ -359,6 +364,10 @@ class Expressions(Assignments):
     ) -> Value | None:
         """Return the result of a method of the language's own kinds; None where the object is none of them."""
         first = arguments[0] if arguments else UNKNOWN
+        if isinstance(owner, Instance) and (text := dict(owner.arguments).get(TEXT)) is not None:
+            if isinstance(self.member(owner, key), Closure):
+                return None
+            owner = text
         glue, items = (owner, first) if frame.module.is_python else (first, owner)
         if key == "join" and (text := join_texts(glue, items)) is not None:
             self._use(owner, *arguments)
@@ -413,8 +422,10 @@ class Expressions(Assignments):
                     return None
                 self._call_back(arguments, {}, node, frame)
                 self._use(owner, *arguments)
-                if key == "format":
-                    return text_from([owner, *arguments])
+                if key == "format" and (pattern := text_of(owner)) is not None:
+                    opening, *pieces = _FIELD.split(pattern)
+                    filled = [part for piece in pieces for part in (UNKNOWN, Constant(value=piece))]
+                    return made_from(text_from([Constant(value=opening), *filled]), parameters_of([owner, *arguments]))
                 return (
                     owner
                     if key in _TRIMMING | {"rstrip", "lstrip", "replace"}

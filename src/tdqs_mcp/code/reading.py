@@ -266,6 +266,7 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
             is_given=bool(sighting.parameters),
             is_destroying=sighting.harm == DESTROYS,
             is_housekeeping=sighting.is_housekeeping,
+            sparse=tuple(sorted(sighting.sparse)),
         )
 
 

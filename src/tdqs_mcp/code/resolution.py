@@ -590,6 +590,11 @@ class Resolution(ABC):
                 self._attributes[cached] = self._filled(self._field(value, key), key, value.of.node)
         return self._attributes[cached]
 
+    def is_text(self, owner: ClassValue) -> bool:
+        """Return whether objects of a class are texts: `class Endpoint(str)`."""
+        names = {last_name(part) for part in owner.node.bases}
+        return "str" in names or any(self.is_text(base) for base in self.bases_of(owner) if base != owner)
+
     def data_fields(self, owner: ClassValue) -> Mapping[str, bool] | None:
         """Return the fields of a dataclass, a pydantic model or a typed dictionary, and which of them may be null.
 
@@ -747,6 +752,7 @@ class Resolution(ABC):
         harm: str = "",
         address: str = "",
         is_entry: bool = False,
+        sparse: frozenset[str] = frozenset(),
     ) -> None:
         sighting = Sighting(
             kind=kind,
@@ -760,6 +766,7 @@ class Resolution(ABC):
             harm=harm,
             address=address,
             is_entry=is_entry,
+            sparse=sparse,
         )
         sink.append(sighting)
 

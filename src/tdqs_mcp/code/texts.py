@@ -5,9 +5,11 @@ from dataclasses import replace
 from os.path import commonprefix
 
 from tdqs_mcp.code.values import (
+    TEXT,
     UNKNOWN,
     Alternatives,
     Constant,
+    Instance,
     Listing,
     PartialText,
     Value,
@@ -54,6 +56,8 @@ def text_from(values: Sequence[Value]) -> Value:
                 parts.append(str(constant))
             case PartialText(parts=inner):
                 parts += inner
+            case Instance(arguments=[(key, Constant() | PartialText() as text)]) if key == TEXT:
+                parts.append(text_of(text))
             case Alternatives(values=inner_values) if all(text_of(inner) is not None for inner in inner_values):
                 parts += _beginning(inner_values)
             case _:

@@ -47,6 +47,9 @@ class Sighting:
     is_housekeeping: bool = False
     """Nearly all tools of the server do it, whatever they are asked: caches, tokens, counts of calls."""
 
+    sparse: frozenset[str] = frozenset()
+    """Parameters that a request has only where they are given."""
+
     is_entry: bool = False
     """An entry of a map is set or taken, as in a cache."""
 
@@ -96,6 +99,12 @@ class CallTrace:
     calls: int = 0
     contexts: dict[Function, list[Value]] = field(default_factory=dict)
     """Results of the calls of a function so far, each with other arguments."""
+
+    sparse: set[str] = field(default_factory=set)
+    """Parameters that are put into a table only where they are given."""
+
+    busy: set[Function] = field(default_factory=set)
+    """Functions of which some call has an effect, or one that could not be followed."""
 
     finished: dict[object, tuple[Value, tuple[str, ...]]] = field(default_factory=dict)
     active: dict[tuple[Closure, bool, tuple[Value, ...], object], None] = field(default_factory=dict)

@@ -205,6 +205,9 @@ class Alternatives(Value):
     values: tuple[Value, ...]
 
 
+TEXT = ""
+"""The argument of an object that is a text itself: `class Endpoint(str)`."""
+
 ANSWER = "Response()"
 """The answer to a request and all that is taken out of it: data, whatever client has asked."""
 

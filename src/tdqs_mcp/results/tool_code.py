@@ -92,6 +92,9 @@ class CodeEffect(CodePlace):
     is_destroying: Internal[bool]
     """The line takes or overwrites something."""
 
+    sparse: Internal[tuple[str, ...]] = ()
+    """Parameters that the request has only where they are given."""
+
     is_housekeeping: bool = False
     """Nearly all tools of the server do it, whatever they are asked, as with a cache; no verdict is made of it."""
 

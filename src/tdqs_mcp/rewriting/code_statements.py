@@ -184,6 +184,9 @@ def _sentences(
             statement = add_sentence(sentence, Route.CODE, [_source(effect)])
             yield statement, novelty.is_told(sentence)
     names = {parameter.name for parameter in subject.signals.parameters}
+    partial_update = next((effect for effect in code.own_effects if len(effect.sparse) > 1), None)
+    if partial_update and (sentence := _partial_sentence(partial_update, subject)) and novelty.admits(sentence):
+        yield add_sentence(sentence, Route.CODE, [_source(partial_update)]), novelty.is_told(sentence)
     near = [error for error in code.errors if error.depth <= MAX_DEPTH]
     errors = [error for error in near if error.text not in common or _is_about_input(error, names)]
     demands = {error: demand for error in errors if (demand := _find_demand(error, subject))}
@@ -240,6 +243,14 @@ def _effect_sentence(effect: CodeEffect, subject: Subject, code: ToolCode, about
     is_own = effect.depth <= MAX_DEPTH and (effect.is_given or effect.condition or not effect.is_destroying)
     words = _effect_words(effect, subject, code, about) if is_own and condition is not None else None
     return _clause(condition or "", words) if words else None
+
+
+def _partial_sentence(effect: CodeEffect, subject: Subject) -> str:
+    """Return that a changing request has only what is given; empty where some optional parameter is always sent."""
+    method = effect.text.partition(" ")[0]
+    optional = {parameter.name for parameter in subject.signals.parameters if not parameter.is_required}
+    is_update = method in ("PUT", "PATCH") or Effect.UPDATE in (subject.prose.effect, subject.prose.name_effect)
+    return "Only the parameters that are given are sent." if is_update and optional <= {*effect.sparse} else ""
 
 
 def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: str) -> str | None:

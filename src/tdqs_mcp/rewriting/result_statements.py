@@ -47,25 +47,25 @@ _NOTHING = lazy_pattern(r"(?i)\b(?:no|not)\b[^.:\n]*\b(?:found|match\w*|exists?|
 
 def _returned(forms: list[CodeResult], subject: Subject, *, is_all: bool) -> str:
     """Return the sentence about the forms of a result, which are all but for texts that nothing was found."""
-    words = {word.lower() for _, text in subject.texts for word in words_of(text)}
+    texts = [subject.tool.description or "", *(text for _, text in subject.texts)]
+    words = {word.lower() for text in texts for word in words_of(text)}
     if not subject.is_result_open and not _adds_fields(forms, words, subject):
         return ""
     parts = [_result_words(form) for form in forms if form.kind is not ResultKind.TEXT]
-    texts = sorted((form for form in forms if form.kind is ResultKind.TEXT), key=_tells_absence)
-    words_of_texts = dict.fromkeys(map(_text_words, texts))
-    phrases = [*filter(None, words_of_texts)]
+    plain = sorted((form for form in forms if form.kind is ResultKind.TEXT), key=_tells_absence)
+    phrases_by_content = {form.labels or _quoted(form): _text_words(form) for form in plain}
+    phrases = [*filter(None, phrases_by_content.values())]
     if not all(parts) or not (parts or phrases) or len(parts) > MAX_FORMS:
         return ""
-    is_example = len(phrases) < len(words_of_texts) or len(parts) + len(phrases) > MAX_FORMS
+    is_example = len(phrases) < len(phrases_by_content) or len(parts) + len(phrases) > MAX_FORMS
     if is_all and not is_example and not phrases and len(parts) == 1 and not subject.is_result_open:
         verb = "is" if forms[0].kind is ResultKind.OBJECTS else "has"
         return f"The result {verb} {parts[0]}."
     if is_example and parts:
         return f"Returns {joined([*parts, 'text'], 'or')}."
-    filled = [form for form in texts if form.labels or ("{}" in form.text and not _tells_absence(form))]
-    telling = [phrase for form in filled if (phrase := _text_words(form))]
+    labeled = [phrase for form in plain if form.labels and (phrase := _text_words(form))]
     if is_example:
-        return f"Returns {telling[0]}, among other texts." if telling else ""
+        return f"Returns {labeled[0]}, among other texts." if labeled else ""
     return f"Returns {joined([*parts, *phrases], 'or')}."
 
 
@@ -148,10 +148,13 @@ def _text_words(form: CodeResult) -> str:
 def _quoted(form: CodeResult) -> str:
     """Return the first line of a text in quotation marks, with `…` for what is computed; empty if it tells little."""
     line = _SIGN.sub("", form.text.lstrip()).partition("\n")[0]
-    opening = line.replace("{}", "…").strip()
+    opening = _GAPS.sub("…", line.replace("{}", "…")).strip()
     is_plain = opening.replace("…", "").isascii() and '"' not in opening and not opening.startswith("…")
     return f'"{opening}"' if opening and is_plain and len(opening) <= MAX_QUOTED else ""
 
+
+_GAPS = lazy_pattern(r"…(?:[ .]?…)+")
+"""Computed parts that follow each other."""
 
 _SIGN = lazy_pattern(r"^[^\x00-\x7f]+\s+")
 """A sign before a text's first word: "✅ Berth {} is booked"."""
