@@ -1601,6 +1601,20 @@ def test_a_delete_of_an_unknown_library_s_client_is_not_taken_for_a_map_s(read):
     assert read(server_js=text).tools[0].read_only == "unknown"
 
 
+@pytest.mark.parametrize(("schema", "unused"), [("z.literal(true)", ()), ("z.boolean()", ("confirm",))])
+def test_a_parameter_with_a_single_value_is_an_acknowledgement_and_not_called_unused(read, schema, unused):
+    report = read(
+        server_js=f"""
+        import {{ McpServer }} from "@modelcontextprotocol/sdk/server/mcp.js";
+        import {{ z }} from "zod";
+        const server = new McpServer({{ name: "harbour", version: "1" }});
+        const inputSchema = {{ boat: z.string(), confirm: {schema} }};
+        server.registerTool("scrap", {{ description: "Scrap a boat", inputSchema }}, async ({{ boat, confirm }}) => scrap(boat));
+        """
+    )
+    assert report.tools[0].unused_parameters == unused
+
+
 def test_a_parameter_that_a_function_in_a_table_uses_is_not_called_unused(read):
     text = (
         'server.tool("run", "Run.", { mode: z.string(), latest: z.boolean(), extra: z.string() },\n'

@@ -300,10 +300,18 @@ def _schema_parameters(definition: Mapping[str, Value]) -> Iterator[tuple[str, t
         while isinstance(inner, External):  # z.object({…}), zodToJsonSchema(z.object({…}), {target: …})
             inner = next((part for part in inner.arguments if isinstance(part, Dictionary | External)), None)
         if isinstance(inner, Dictionary):
-            properties = inner.get("properties")
-            for name, child in (properties if isinstance(properties, Dictionary) else inner).items:
-                if name not in ("", "...") and not (properties is None and inner.get("type") is not None):
+            is_shape = inner.get("properties") is None and inner.get("type") is None
+            properties = inner if is_shape else inner.get("properties")
+            for name, child in properties.items if isinstance(properties, Dictionary) else ():
+                if name not in ("", "...") and not _is_acknowledgement(child):
                     yield name, _allowed(child)
+
+
+def _is_acknowledgement(schema: Value) -> bool:
+    """Return whether a parameter has one value, which a call must name: `confirm: z.literal(true)`."""
+    if isinstance(schema, Dictionary):
+        return schema.get("const") is not None
+    return isinstance(schema, External) and ".literal()" in schema.name
 
 
 def _allowed(schema: Value) -> tuple[str, ...]:
