@@ -34,7 +34,7 @@ def join_texts(glue: Value, items: Value) -> Value | None:
         return None
     loose = frozenset[Value]().union(*(part.optional | part.repeated for part in lists))
     rows = [_row(part, text_of(glue) or "") for part in lists]
-    is_whole = not rest and not loose and all(isinstance(item, Constant) for item in texts)
+    is_whole = not rest and not loose
     parts = [part for item in texts for part in ([UNKNOWN] if item in loose else [item, glue])]
     text = text_from(parts[:-1] if is_whole else [*parts, UNKNOWN])
     return made_from(_with_rows(text, rows), items.parameters)

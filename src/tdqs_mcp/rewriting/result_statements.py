@@ -53,7 +53,9 @@ def _returned(forms: list[CodeResult], subject: Subject, *, is_all: bool) -> str
         return ""
     parts = [_result_words(form) for form in forms if form.kind is not ResultKind.TEXT]
     plain = sorted((form for form in forms if form.kind is ResultKind.TEXT), key=_tells_absence)
-    phrases_by_content = {form.labels or _quoted(form): _text_words(form) for form in plain}
+    phrases_by_content: dict[object, str] = {}
+    for form in sorted(plain, key=_is_long):
+        phrases_by_content[form.labels or _quoted(form)] = _text_words(form)
     phrases = [*filter(None, phrases_by_content.values())]
     if not all(parts) or not (parts or phrases) or len(parts) > MAX_FORMS:
         return ""
@@ -109,7 +111,8 @@ def _object_words(form: CodeResult) -> str:
     parts = [_key_words(key, dict(form.lists)) for key in keys]
     first = parts[:MAX_FIELDS] if len(keys) > MAX_FIELDS + 1 else parts
     more = len(keys) - len(first)
-    rest = [f"{more} more fields"] if more else ["other fields"] if form.is_open else []
+    is_open = form.is_open or len(form.rare) > MAX_RARE
+    rest = [f"{more} more fields"] if more else ["other fields"] if is_open else []
     listing = joined([*first, *rest], "and")
     rare = form.rare if not rest and len(form.rare) <= MAX_RARE else ()
     listing += f", at times also {listed(rare)}" if rare else ""
@@ -145,16 +148,23 @@ def _text_words(form: CodeResult) -> str:
     )
 
 
+def _is_long(form: CodeResult) -> bool:
+    return "\n" in form.text.strip()
+
+
 def _quoted(form: CodeResult) -> str:
     """Return the first line of a text in quotation marks, with `…` for what is computed; empty if it tells little."""
     line = _SIGN.sub("", form.text.lstrip()).partition("\n")[0]
-    opening = _GAPS.sub("…", line.replace("{}", "…")).strip()
+    opening = _END.sub("", _GAPS.sub("…", line.replace("{}", "…")).strip())
     is_plain = opening.replace("…", "").isascii() and '"' not in opening and not opening.startswith("…")
     return f'"{opening}"' if opening and is_plain and len(opening) <= MAX_QUOTED else ""
 
 
 _GAPS = lazy_pattern(r"…(?:[ .]?…)+")
 """Computed parts that follow each other."""
+
+_END = lazy_pattern(r"(?<=[.!?)])…$")
+"""A computed part behind a whole sentence."""
 
 _SIGN = lazy_pattern(r"^[^\x00-\x7f]+\s+")
 """A sign before a text's first word: "✅ Berth {} is booked"."""
