@@ -120,8 +120,11 @@ def test_what_answers_report_stops_the_next_request(loopback, catalog):
     result = anyio.run(lambda: judging.score(catalog(*TOOLS), judge=make_judge(settings)))
     assert (len(loopback.bodies), len(result.tools)) == (3, 3)
     loopback.bodies.clear()
-    settings = replace(settings, budget=Budget(cost=cents("m", Usage(input_tokens=2_500, output_tokens=22_500))))
-    anyio.run(lambda: judging.score(catalog(*TOOLS), judge=make_judge(settings, price=cents)))
+    settings = replace(settings, prices=CENTS)
+    settings = replace(
+        settings, budget=Budget(cost=settings.price("m", Usage(input_tokens=2_500, output_tokens=22_500)))
+    )
+    anyio.run(lambda: judging.score(catalog(*TOOLS), judge=make_judge(settings)))
     assert len(loopback.bodies) == 3
 
 
@@ -165,25 +168,26 @@ def test_tokens_are_estimated_before_they_are_spent(run, loopback):
     assert "exceed the budget of 1000 tokens; raise --budget tokens" in document["ungraded"][0]["reason"]
 
 
-def cents(model, usage):
-    """A thousand input tokens for a cent, a thousand output tokens for five; nobody knows what others cost."""
-    return 10_000 * (usage.input_tokens + 5 * usage.output_tokens) if model == "m" else None
+INPUT = dict.fromkeys(("input", "cache_read", "cache_write_5m", "cache_write_1h"), 10_000)
+CENTS = {"m": {**INPUT, "output": 50_000}}
+"""A thousand input tokens for a cent, a thousand output tokens for five; nobody knows what others cost."""
 
 
 def score(loopback, catalog, *, model="m", **budget):
     settings = read_settings(
         {"TDQS_CACHE": "off"}, judge=f"openai:{model}", base_url=loopback.base_url, budget=Budget(**budget)
     )
-    judge = make_judge(settings, price=cents)
+    judge = make_judge(replace(settings, prices=CENTS))
     return anyio.run(lambda: judging.score(catalog(*TOOLS), judge=judge))
 
 
 def test_money_is_counted_where_prices_are_known(loopback, catalog):
     settings = read_settings({"TDQS_CACHE": "off"}, judge="openai:m", base_url=loopback.base_url)
-    judge, ledger = make_preview(settings, price=cents)
+    settings = replace(settings, prices=CENTS)
+    judge, ledger = make_preview(settings)
     anyio.run(lambda: judging.score(catalog(*TOOLS), judge=judge))
     booked = Usage(input_tokens=ledger.usage.input_tokens, output_tokens=ledger.usage.output_tokens)
-    assert ledger.usage.cost == cents("m", booked) > 0
+    assert ledger.usage.cost == settings.price("m", booked) > 0
     half = score(loopback, catalog, cost=ledger.usage.cost // 2)
     assert 0 < len(half.tools) < 6
     assert "raise --budget cost" in half.ungraded[-1].ungraded.reason

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.app.settings import JudgeKind, Settings, cache_folder
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.budget import Ledger, Preview, Price, unpriced
+from tdqs_mcp.judges.budget import Ledger, Preview, unpriced
 from tdqs_mcp.judges.judge import AnswerCache, Cache, Judge, Model, ProgressReporter, Report
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def make_judge(
     settings: Settings,
     *,
     warn: Callable[[str], None] = warn_caller,
-    price: Price | None = None,
     on_progress: Report | None = None,
     cache: Cache | None = None,
     ledger: Ledger | None = None,
@@ -49,8 +48,8 @@ def make_judge(
     of them ask, in place of the settings' budget. Raises InputError.
     """
     run = RunContext(
-        ledger=ledger or Ledger(settings.budget, price or settings.price),
-        cache=cache or _cache_of(settings, warn),
+        ledger=ledger or Ledger(settings.budget, settings.price),
+        cache=cache or _open_cache(settings.cache, warn),
         on_progress=on_progress,
     )
     return _guarded(settings, run)
@@ -58,23 +57,19 @@ def make_judge(
 
 def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn_caller) -> Cache | None:
     """The cache of judgments that TDQS_CACHE names; None if it is off."""
-    folder = cache_folder(environ)
-    return None if folder is None else _open_cache(folder, warn)
+    return _open_cache(cache_folder(environ), warn)
 
 
-def make_preview(
-    settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price | None = None
-) -> tuple[Judge, Ledger]:
+def make_preview(settings: Settings, *, warn: Callable[[str], None] = warn_caller) -> tuple[Judge, Ledger]:
     """Return the same judge without sending anything, and the ledger of what it would send. Raises InputError."""
-    ledger = Preview(settings.budget, price or settings.price)
-    return _guarded(settings, RunContext(ledger=ledger, cache=_cache_of(settings, warn))), ledger
+    ledger = Preview(settings.budget, settings.price)
+    return _guarded(settings, RunContext(ledger=ledger, cache=_open_cache(settings.cache, warn))), ledger
 
 
 def make_model(
     settings: Settings,
     *,
     warn: Callable[[str], None] = warn_caller,
-    price: Price | None = None,
     on_progress: Report | None = None,
     ledger: Ledger | None = None,
 ) -> Model | None:
@@ -87,14 +82,10 @@ def make_model(
         return None
     if settings.judge is JudgeKind.JURY:
         raise InputError("a jury is several models: name the one to ask with --judge openai:MODEL or anthropic:MODEL")
-    run = RunContext(ledger=ledger or Ledger(settings.budget, price or settings.price), on_progress=on_progress)
+    run = RunContext(ledger=ledger or Ledger(settings.budget, settings.price), on_progress=on_progress)
     model, parameters = _model(settings, run)
-    cache = _cache_of(settings, warn)
+    cache = _open_cache(settings.cache, warn)
     return model if cache is None else AnswerCache(model=model, cache=cache, parameters=parameters)
-
-
-def _cache_of(settings: Settings, warn: Callable[[str], None]) -> Cache | None:
-    return None if settings.cache is None else _open_cache(settings.cache, warn)
 
 
 def _guarded(settings: Settings, run: RunContext) -> Judge:
@@ -186,7 +177,9 @@ def _endpoint_model(kind: JudgeKind, endpoint: "Endpoint", ledger: Ledger) -> "A
     return OpenAI(endpoint, ledger=ledger)
 
 
-def _open_cache(folder: Path, warn: Callable[[str], None]) -> Cache:
+def _open_cache(folder: Path | None, warn: Callable[[str], None]) -> Cache | None:
+    if folder is None:
+        return None
     from tdqs_mcp.store.judgements import Judgements  # noqa: PLC0415  # a database, which the offline judge goes without
 
     return Judgements(folder, warn=warn)

@@ -117,17 +117,16 @@ def read_settings(
     """
     kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
-        values = (
-            base_url,
-            model,
-            api_key,
-            request_overrides,
-            exact_prompt,
-            budget not in (None, Budget()),
-            accept,
-        )
-        options = ("base URL", "model", "API key", "overrides", "exact prompt", "budget", "--accept")
-        if unsupported := [name for name, value in zip(options, values, strict=True) if value]:
+        options = {
+            "base URL": base_url,
+            "model": model,
+            "API key": api_key,
+            "overrides": request_overrides,
+            "exact prompt": exact_prompt,
+            "budget": budget not in (None, Budget()),
+            "--accept": accept,
+        }
+        if unsupported := [name for name, value in options.items() if value]:
             # Numbers of the offline judge could be taken for the model's.
             unused = " and no ".join(unsupported)
             raise InputError(f"the offline judge takes no {unused}: leave it out, or name another --judge: {CHOICES}")

@@ -8,8 +8,8 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Literal
 
 import yaml
@@ -21,48 +21,13 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.words import Cue
 from tdqs_mcp.gate.policy import reaches
 from tdqs_mcp.results.checks import Check, GateResult, GateRow
-from tdqs_mcp.results.findings import Finding, Outcome, Severity
+from tdqs_mcp.results.findings import Outcome, Severity
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier, Ungraded, tier_of
 from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.registry import RuleSelection
 
-_TARGET = re.compile(
-    r"""(?:(?P<plain>[a-z_]+)|(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?P<field>\.[a-z]+)?)"""
-)
-
-
-class TargetKind(StrEnum):
-    """The targets without a name of a tool or rule in them; the first five are mcptest's."""
-
-    MIN_SCORE = "min_score"
-    MEAN_SCORE = "mean_score"
-    CRITICAL_COUNT = "critical_count"
-    WARNING_COUNT = "warning_count"
-    MIN_TDQS = "min_tdqs"
-    MEAN_TDQS = "mean_tdqs"
-    OVERALL_TIER = "overall_tier"
-    COHERENCE = "coherence"
-    TOKENS = "tokens"
-
-
-class ToolField(StrEnum):
-    """Fields that `tool["NAME"].…` may ask of a tool; the first is mcptest's."""
-
-    SCORE = "score"
-    TDQS = "tdqs"
-    TOKENS = "tokens"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """A target as it is written, and what it asks for."""
-
-    text: str
-    kind: TargetKind | None = None
-    tool: str | None = None
-    field: ToolField | None = None
-    rule: str | None = None
-    """The rule's id, where the target counts its findings."""
+_OF_ONE = re.compile(r"""(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?:\.(?P<field>[a-z]+))?""")
 
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -155,25 +120,33 @@ class Evidence:
         return None if self.measured.subjects else "the server lists no tool"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A target as it is written, and how it is read."""
+
+    text: str
+    read: Callable[[Evidence], Bounds] | None
+    """Returns what it comes to for one server; None for the overall tier, which is a letter."""
+
+
 def parse_target(text: str) -> Target:
     """The target that the text names. Raises ValueError, which lists what there is."""
-    match = _TARGET.fullmatch(text.strip())
-    if match and match["plain"] in tuple(TargetKind):
-        return Target(text=text, kind=TargetKind(match["plain"]))
-    field = match["field"][1:] if match and match["field"] else None
-    if match and match["list"] == "tool" and field in tuple(ToolField):
-        return Target(text=text, tool=match["name"], field=ToolField(field))
-    if match and match["list"] == "findings" and field is None:
-        return Target(text=text, rule=registry.find(match["name"]).id)
-    fields = ", ".join(f'tool["NAME"].{tool_field}' for tool_field in ToolField)
-    raise ValueError(f'there is no target {text!r}; there are {", ".join(TargetKind)}, {fields} and findings["RULE"]')
+    if text.strip() in _READERS:
+        return Target(text=text, read=_READERS[text.strip()])
+    match = _OF_ONE.fullmatch(text.strip())
+    if match and match["list"] == "tool" and match["field"] in _TOOL_READERS:
+        return Target(text=text, read=partial(_of_tool, match["name"], _TOOL_READERS[match["field"]]))
+    if match and match["list"] == "findings" and match["field"] is None:
+        return Target(text=text, read=partial(_findings, registry.select(names=[registry.find(match["name"]).id])))
+    fields = ", ".join(f'tool["NAME"].{field}' for field in _TOOL_READERS)
+    raise ValueError(f'there is no target {text!r}; there are {", ".join(_READERS)}, {fields} and findings["RULE"]')
 
 
 def hold(target: Target, bar: Threshold, evidence: Evidence) -> Check:
     """A target held against its bar."""
-    if target.kind is TargetKind.OVERALL_TIER:
+    if target.read is None:
         return _hold_tier(target, bar, evidence.score)
-    reading = read(target, evidence)
+    reading = target.read(evidence)
     if reading.low is None:
         return Check(target=target.text, wanted=bar.wanted, actual=None, result=GateResult.ERROR, reason=reading.reason)
     result = bar.judge(reading.low, reading.high)
@@ -184,15 +157,6 @@ def hold(target: Target, bar: Threshold, evidence: Evidence) -> Check:
         result=result,
         reason={GateResult.ERROR: reading.reason, GateResult.FAIL: reading.witness}.get(result),
     )
-
-
-def read(target: Target, evidence: Evidence) -> Bounds:
-    """Return what a number target comes to for one server."""
-    if target.tool is not None:
-        return _of_tool(target, evidence)
-    if target.rule is not None:
-        return _count_findings(registry.check(evidence.measured, registry.select(names=[target.rule])), evidence)
-    return _READERS[target.kind or TargetKind.MIN_SCORE](evidence)
 
 
 def _exact(value: int | Fraction) -> Bounds:
@@ -221,13 +185,11 @@ def _mean_score(evidence: Evidence) -> Bounds:
     return Bounds(low=total / count, high=(total + missing) / count, reason=evidence.gap)
 
 
-def _mcptest_findings(severity: Severity, evidence: Evidence) -> Bounds:
-    findings = registry.check(evidence.measured, registry.select(profile="mcptest"))
-    return _count_findings([finding for finding in findings if finding.severity is severity], evidence)
-
-
-def _count_findings(findings: Sequence[Finding], evidence: Evidence) -> Bounds:
+def _findings(selection: RuleSelection, evidence: Evidence, *, severity: Severity | None = None) -> Bounds:
     """The number of findings; a lower bound if some tools cannot be measured."""
+    findings = [
+        finding for finding in registry.check(evidence.measured, selection) if severity in (None, finding.severity)
+    ]
     count = Fraction(len(findings))
     first = f"first: {findings[0].subject.label!r}, {findings[0].message}" if findings else None
     is_open = bool(evidence.measured.unmeasured)
@@ -271,33 +233,20 @@ def _tokens(evidence: Evidence) -> Bounds:
     return Bounds(low=total, high=None if is_open else total, reason=evidence.gap, witness=witness)
 
 
-_READERS: Mapping[TargetKind, Callable[[Evidence], Bounds]] = {
-    TargetKind.MIN_SCORE: _min_score,
-    TargetKind.MEAN_SCORE: _mean_score,
-    TargetKind.CRITICAL_COUNT: lambda evidence: _mcptest_findings(Severity.ERROR, evidence),
-    TargetKind.WARNING_COUNT: lambda evidence: _mcptest_findings(Severity.WARNING, evidence),
-    TargetKind.MIN_TDQS: _min_tdqs,
-    TargetKind.MEAN_TDQS: _mean_tdqs,
-    TargetKind.COHERENCE: _coherence,
-    TargetKind.TOKENS: _tokens,
-}
-
-
-def _of_tool(target: Target, evidence: Evidence) -> Bounds:
-    subjects = [candidate for candidate in evidence.measured.subjects if candidate.tool.name == target.tool]
+def _of_tool(name: str, read: Callable[[Subject, Evidence], Bounds], evidence: Evidence) -> Bounds:
+    subjects = [candidate for candidate in evidence.measured.subjects if candidate.tool.name == name]
     if len(subjects) != 1:
-        is_listed = any(candidate.tool.name == target.tool for candidate in evidence.measured.unmeasured)
-        close = nearest(target.tool or "", [tool.name for tool in evidence.measured.catalog.tools])
+        is_listed = any(candidate.tool.name == name for candidate in evidence.measured.unmeasured)
+        close = nearest(name, [tool.name for tool in evidence.measured.catalog.tools])
         count = f"is listed {len(subjects)} times" if subjects else f"is not listed{close}"
         problem = "cannot be measured" if is_listed else count
-        return _unknown(f"the tool {target.tool!r} {problem}")
-    [subject] = subjects
-    if target.field is ToolField.TOKENS:
-        return _exact(subject.tokens)
-    if target.field is ToolField.SCORE:
-        return _exact(mcptest_score(subject))
+        return _unknown(f"the tool {name!r} {problem}")
+    return read(subjects[0], evidence)
+
+
+def _tool_tdqs(subject: Subject, evidence: Evidence) -> Bounds:
     graded = [tool.tdqs for tool in evidence.score.tools if tool.index == subject.tool.index]
-    return _exact(_tenths(graded[0])) if graded else _unknown(f"the tool {target.tool!r} is ungraded")
+    return _exact(_tenths(graded[0])) if graded else _unknown(f"the tool {subject.tool.name!r} is ungraded")
 
 
 def _hold_tier(target: Target, bar: Threshold, score: ServerScore) -> Check:
@@ -387,6 +336,28 @@ def mcptest_score(subject: Subject) -> Fraction:
     return Fraction(sum(thousandths), FULL * len(thousandths))
 
 
+_MCPTEST = registry.select(profile="mcptest")
+
+_READERS: Mapping[str, Callable[[Evidence], Bounds] | None] = {
+    "min_score": _min_score,
+    "mean_score": _mean_score,
+    "critical_count": partial(_findings, _MCPTEST, severity=Severity.ERROR),
+    "warning_count": partial(_findings, _MCPTEST, severity=Severity.WARNING),
+    "min_tdqs": _min_tdqs,
+    "mean_tdqs": _mean_tdqs,
+    "overall_tier": None,
+    "coherence": _coherence,
+    "tokens": _tokens,
+}
+"""The targets without a name of a tool or rule in them; the first four are mcptest's."""
+
+_TOOL_READERS: Mapping[str, Callable[[Subject, Evidence], Bounds]] = {
+    "score": lambda subject, _: _exact(mcptest_score(subject)),
+    "tdqs": _tool_tdqs,
+    "tokens": lambda subject, _: _exact(subject.tokens),
+}
+"""What `tool["NAME"].…` may ask of a tool; the first is mcptest's."""
+
 DEFAULTS = (
     (parse_target("min_score"), Threshold(minimum=0.5)),
     (parse_target("mean_score"), Threshold(minimum=0.7)),
@@ -431,7 +402,7 @@ class Expectation(_Strict):
     @model_validator(mode="after")
     def fits(self) -> "Expectation":
         """Refuses a letter for a number and a number for a letter."""
-        schema, is_tier = self.matcher.schema_, parse_target(self.target).kind is TargetKind.OVERALL_TIER
+        schema, is_tier = self.matcher.schema_, parse_target(self.target).read is None
         if is_tier and (isinstance(schema.minimum, float) or schema.maximum is not None):
             raise ValueError(f"{self.target} is a letter: give minimum: B, or enum: [A, B]")
         if not is_tier and (isinstance(schema.minimum, str) or schema.enum is not None):
