@@ -13,7 +13,6 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate import definition_lock, suite
 from tdqs_mcp.gate.definition_lock import lock_server
 from tdqs_mcp.json_text import parse_json
-from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.json_values import read_document
@@ -21,7 +20,6 @@ from tdqs_mcp.results.checks import GateRow
 from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockedServer, LockReport, LockState
 from tdqs_mcp.results.contract import schema
 from tdqs_mcp.results.tool_code import CodeReport
-from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.files import read_bytes, read_text
 from tdqs_mcp.sources.locator import LiveOptions
 
@@ -74,8 +72,6 @@ async def lock(
     again: Catalog | None = None,
     accept: Sequence[str] | None = (),
     allow: Sequence[Impact] | None = None,
-    judge: Judge | None = None,
-    spec: str = DEFAULT_SPEC,
     code: CodeReport | None = None,
 ) -> tuple[DefinitionLock, LockReport]:
     """The lock with this server, and what has changed of it if it was there already.
@@ -86,7 +82,7 @@ async def lock(
     if catalog.incomplete:
         raise InputError(f"an incomplete list of tools cannot be locked: {catalog.incomplete}")
     measured = replace(measure(catalog), code=code)
-    scored = await score_measured(measured, judge=judge or Offline(), spec=spec)
+    scored = await score_measured(measured, judge=Offline())
     now = lock_server(measured, scored, allow=allow or ())
     entry = definition_lock.find_entry(present, catalog)
     if entry is None:

@@ -400,23 +400,18 @@ def _planned_coherence(score: ServerScore, catalog: Catalog) -> int:
 
 
 async def score_drafted(
-    origin: Catalog,
-    catalog: Catalog,
-    *,
-    judge: Judge | None = None,
-    spec: str = DEFAULT_SPEC,
-    policy: Policy = DEFAULT_POLICY,
+    origin: Catalog, catalog: Catalog, *, judge: Judge | None = None, policy: Policy = DEFAULT_POLICY
 ) -> ServerScore:
     """Return a catalog's score, in which a sentence that is new since `origin` counts for one tool.
 
     Where this lowers a tool, a sentence among the problems says so.
     """
     judge = VerdictCache(judge=judge or Offline())
-    whole = await score(catalog, judge=judge, spec=spec, policy=policy)
+    whole = await score(catalog, judge=judge, policy=policy)
     repetitions = find_repetitions(origin, catalog)
     if not repetitions:
         return whole
-    counted = await score(credited(catalog, repetitions), judge=judge, spec=spec, policy=policy)
+    counted = await score(credited(catalog, repetitions), judge=judge, policy=policy)
     heights = {tool.index: tool.tdqs for tool in counted.tools}
     lowered = {tool.index for tool in whole.tools if heights.get(tool.index, tool.tdqs) < tool.tdqs}
     costly = [repetition for repetition in repetitions if repetition.index in lowered]
@@ -425,22 +420,14 @@ async def score_drafted(
 
 
 async def compare(
-    old: Catalog,
-    new: Catalog,
-    *,
-    origin: Catalog | None = None,
-    code: CodeReport | None = None,
-    judge: Judge | None = None,
-    spec: str = DEFAULT_SPEC,
+    old: Catalog, new: Catalog, *, code: CodeReport | None = None, judge: Judge | None = None
 ) -> Comparison:
     """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers.
 
-    With `code`, both are held against it. A sentence that several tools have, and that is new since `origin` or else
-    the old version, raises the score of the first.
+    With `code`, both are held against it. A sentence that several tools have, and that is new since the old version,
+    raises the score of the first.
     """
-    score_version = partial(
-        score_drafted, origin or old, judge=judge, spec=spec, policy=replace(DEFAULT_POLICY, code=code)
-    )
+    score_version = partial(score_drafted, old, judge=judge, policy=replace(DEFAULT_POLICY, code=code))
     return catalog_diff.compare(old, new, (await score_version(old), await score_version(new)))
 
 

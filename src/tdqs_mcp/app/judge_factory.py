@@ -55,9 +55,9 @@ def make_judge(
     return _guarded(settings, run)
 
 
-def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn_caller) -> Cache | None:
+def open_cache(environ: Mapping[str, str]) -> Cache | None:
     """The cache of judgments that TDQS_CACHE names; None if it is off."""
-    return _open_cache(cache_folder(environ), warn)
+    return _open_cache(cache_folder(environ), warn_caller)
 
 
 def make_preview(settings: Settings, *, warn: Callable[[str], None] = warn_caller) -> tuple[Judge, Ledger]:
