@@ -38,7 +38,7 @@ _SECTIONS = {
         "lock": "cli.gate_commands",
         "gate": "cli.gate_commands",
     },
-    "Improve": {"rewrite": "cli.rewrite_commands", "code": "cli.code_command", "select": "cli.rewrite_commands"},
+    "Improve": {"rewrite": "cli.rewrite_commands", "code": "cli.lint_command", "select": "cli.rewrite_commands"},
     "Know": {
         "rules": "cli.lint_command",
         "portability": "cli.lint_command",

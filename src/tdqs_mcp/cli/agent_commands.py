@@ -5,10 +5,8 @@ import json
 import logging
 import shlex
 import sys
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -82,7 +80,7 @@ def route(
         live,
         variants=variants,
         components=components,
-        log=line_writer(log, tell=warn) if log else _tell_line,
+        log=line_writer(log, tell=warn) if log else lambda line: click.echo(json.dumps(line), err=True),
         log_call=line_writer(log_calls, tell=warn) if log_calls else None,
         tell=warn,
     )
@@ -102,10 +100,6 @@ def route(
 
 SIGNAL_SECONDS = 10.0
 """How long a router that a signal ends may wait for its server to end."""
-
-
-def _tell_line(line: Mapping[str, Any]) -> None:
-    click.echo(json.dumps(line), err=True)
 
 
 _client_argument = click.argument("client", type=click.Choice(client_names(), case_sensitive=False), metavar="CLIENT")

@@ -1,4 +1,4 @@
-"""`lint`, and `portability`."""
+"""`lint`, `portability`, and `code`: what the code of each tool does."""
 
 import shlex
 import sys
@@ -337,6 +337,27 @@ def portability(locator: str, *, client: tuple[str, ...] | None, live: LiveOptio
     reports = for_each((locator,), live, partial(linting.portability, clients=client or ()))
     page.show(reports, _PORTABILITY)
     end(reports, is_portable, needs_tools=True)
+
+
+@command()
+@locator_argument
+@tools_option("Only these tools: their effects, limits, errors and what could not be followed, line by line.")
+@page_options("openai-hints", help="What to print; openai-hints: each hint with file and line as its reason.")
+def code(locator: str, *, tools: tuple[str, ...] | None, page: Page) -> None:
+    """Read the code of a server's tools: what each does, with file and line.
+
+    LOCATOR is a file, a source tree or an unpacked package in Python, JavaScript or TypeScript, or py:MODULE:OBJECT.
+    Nothing is run or imported. What the code does not prove is "unknown".
+    """
+    from tdqs_mcp.report.code_report import code_blocks, openai_hints  # noqa: PLC0415  # linting goes without
+
+    source = linting.source_of(locator, None)
+    if source is None:
+        raise InputError(f"{locator!r} is no code: give a folder, a file of Python, JavaScript or TypeScript, or py:")
+    report = linting.read_source(source)
+    names = match_tools([entry.name for entry in report.tools], tools or ())
+    document = {"openai-hints": lambda result: json_text(openai_hints(result))}
+    page.show([report], views(partial(code_blocks, tools=names)) | document)
 
 
 def _documents(policy: Policy) -> dict[str, View]:

@@ -96,7 +96,7 @@ def draw_badge(server: str, overall: int | None, judge: JudgeStamp) -> str:
         f'<clipPath id="c"><rect width="{left + right}" height="{THICKNESS}" rx="4"/></clipPath>'
         f'<g clip-path="url(#c)" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11">'
         f'<rect width="{left}" height="{THICKNESS}" fill="#3d444d"/>'
-        f'<rect x="{left}" width="{right}" height="{THICKNESS}" fill="{_badge_color(overall)}"/>'
+        f'<rect x="{left}" width="{right}" height="{THICKNESS}" fill="{NO_SCORE if tier is None else COLORS[tier]}"/>'
         f"{_word(BADGE, 0, LIGHT)}{_word(words, left, DARK if tier is Tier.C else LIGHT)}</g></svg>\n"
     )
 
@@ -109,10 +109,6 @@ def badge_line(score: ServerScore, file: PurePath) -> str:
 
 def _badge_words(overall: int | None, judge: JudgeStamp) -> str:
     return f"{score_words(overall)}{' estimate' if judge.is_offline and overall is not None else ''}"
-
-
-def _badge_color(overall: int | None) -> str:
-    return NO_SCORE if overall is None else COLORS[tier_of(overall)]
 
 
 def _word(words: str, left: int, color: str) -> str:

@@ -8,7 +8,7 @@ its reasons, its definition and what to fix.
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -95,18 +95,14 @@ def _environment() -> Environment:
     environment.filters |= {"parts": word_parts, "runs": diff_runs}
     environment.globals |= _inside(_source("page.css"), _source("page.js"))
     environment.globals["assets"] = {name.partition("-")[2]: (name, _hash(text)) for name, text in assets().items()}
-    environment.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions, "bars": _bars}
+    environment.globals |= {"tier_of": tier_of, "dimensions": load("tdqs").dimensions}
+    environment.globals["bars"] = lambda scores: _bars(tuple(scores))
     return environment
 
 
-def _bars(scores: Iterable[int]) -> Markup:
-    """Return six scores as bars."""
-    return _drawn_bars(tuple(scores))
-
-
 @cache
-def _drawn_bars(scores: Sequence[int]) -> Markup:
-    """Return the bars, drawn once for the many tools that have the same scores."""
+def _bars(scores: Sequence[int]) -> Markup:
+    """Return six scores as bars, drawn once for the many tools that have the same."""
     titles = (dimension.title for dimension in load("tdqs").dimensions)
     label = ", ".join(f"{title} {score}" for title, score in zip(titles, scores, strict=True))
     drawn = "".join(
