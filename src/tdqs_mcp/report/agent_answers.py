@@ -218,7 +218,7 @@ def report_document(score: Scored) -> dict[str, Any]:
 
 def score_answer(
     score: Scored,
-    measured: Measured,
+    measured: Measured | None = None,
     *,
     catalog: str,
     report: str,
@@ -228,27 +228,9 @@ def score_answer(
 ) -> AgentAnswer:
     """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first.
 
-    The first page begins with what is certain and what is true of many tools. `report` is the resource URI of the whole
-    report.
+    With the measured catalog it has the tools' texts, and begins with what is certain and what is true of many tools.
+    `report` is the resource URI of the whole report.
     """
-    means = dimension_means(score.rubric, score.tools) if has_card else ()
-    card = {"means": [{"title": dimension.title, "mean": mean} for dimension, mean in means]}
-    content = _score_content(
-        score, catalog=catalog, report=report, window=window, next_step=next_step, measured=measured
-    )
-    return AgentAnswer(content=content, card=card if has_card else None)
-
-
-def _score_content(
-    score: Scored,
-    *,
-    catalog: str,
-    report: str,
-    window: Window,
-    next_step: str,
-    measured: Measured | None = None,
-) -> dict[str, Any]:
-    """Return the numbers and a page of tools; with the measured catalog, their texts too, and advice for the server."""
     tools: list[AnyTool] = [*score.ungraded, *score.lowest_tools]
     subjects = {subject.tool.index: subject for subject in measured.subjects} if measured else {}
     page = window.page(tools)
@@ -277,7 +259,10 @@ def _score_content(
         parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
         content["full"] = answer(score, only=parts)
     content = {**content, "problems": first_problems(score.problems), "next": next_step}
-    return cut_lists(content, **dict.fromkeys(("contradictions", "shared", "toolSet"), MAX_ADVICE))
+    content = cut_lists(content, **dict.fromkeys(("contradictions", "shared", "toolSet"), MAX_ADVICE))
+    means = dimension_means(score.rubric, score.tools) if has_card else ()
+    card = {"means": [{"title": dimension.title, "mean": mean} for dimension, mean in means]}
+    return AgentAnswer(content=content, card=card if has_card else None)
 
 
 def _results(score: Scored) -> dict[str, Any]:
@@ -431,7 +416,7 @@ def judgement_answer(
     doubtful = [reply for reply in replies if reply.doubts]
     absent = {"coherenceMissing": is_coherence_missing, "skillMissing": is_skill_missing}
     content = {
-        **_score_content(score, catalog=catalog, report=report, window=Window(), next_step=next_step),
+        **score_answer(score, catalog=catalog, report=report, window=Window(), next_step=next_step).content,
         **_replies(replies),
         "unverified": [
             {"name": fence_name(reply.name), "doubts": list(map(fence, reply.doubts))} for reply in doubtful
