@@ -170,6 +170,47 @@ def test_a_dispatcher_gives_each_tool_its_own_branch(read):
     }
 
 
+def test_tools_of_a_mounted_server_have_the_names_that_agents_see(read):
+    report = read(
+        berths_py="""
+        from fastmcp import FastMCP
+
+        berths = FastMCP("berths")
+        tides = FastMCP("tides")
+
+        @berths.tool
+        def list_free() -> str:
+            return "1, 2"
+
+        @tides.tool()
+        def read_level() -> str:
+            return "3 m"
+        """,
+        server_py="""
+        from fastmcp import FastMCP
+        from berths import berths, tides
+
+        harbor = FastMCP("harbor")
+        port = FastMCP("port")
+        SERVERS = {"tide": tides}
+
+        @port.tool()
+        def close() -> str:
+            return "closed"
+
+        harbor.mount("berth", berths)
+        for name in SERVERS:
+            port.mount(SERVERS[name], namespace=name)
+        port.mount(harbor, prefix="harbor")
+        """,
+    )
+    assert {tool.name: str(tool.handler) for tool in report.tools} == {
+        "harbor_berth_list_free": "berths.py:8",
+        "tide_read_level": "berths.py:12",
+        "close": "server.py:10",
+    }
+
+
 # Effects
 
 

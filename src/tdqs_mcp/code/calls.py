@@ -554,8 +554,6 @@ class Calls(Resolution):
         for value in (*arguments, *keywords.values()):
             for inner in alternatives(value):
                 if isinstance(inner, Closure):
-                    if last_name(node.function) == "forEach":
-                        self._repeated.add(inner.function)
                     self._invoke(inner, (), {}, depth=frame.depth, line=node.line)
 
     def _unknown_call(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from tdqs_mcp.code.constants import CallScope, ConstantReader, Expression, UnreadError, call_scope
 from tdqs_mcp.code.flow import Interpreter
+from tdqs_mcp.code.mounts import Mounts
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -94,6 +95,9 @@ class Registration:
     dispatched: bool = False
     """The handler answers for several tools, told apart by their names."""
 
+    server: Expression | None = None
+    """The server that a decorator or a call belongs to: `harbour` of `@harbour.tool`."""
+
     is_overheard: bool = False
     """A decorator of the project reads the arguments on their way to the handler: `kwargs.get("prompt")`."""
 
@@ -127,6 +131,7 @@ class Finder:
         self._interpreter = interpreter
         self._reader = ConstantReader(interpreter)
         self._found = _Findings()
+        self._mounts = Mounts(self._reader)
         self._registrars: dict[Function, Sequence[tuple[CallSite, tuple[Function, ...]]]] = {}
 
     def find(self) -> list[Registration]:
@@ -136,7 +141,12 @@ class Finder:
                 self._visit(node, scope)
         tools: dict[str, Registration] = {}
         rivals: dict[str, list[Registration]] = {}
-        for registration in (*self._found.direct, *self._found.listed):
+        direct = [
+            replace(registration, name=name)
+            for registration in self._found.direct
+            for name in self._mounts.names(registration.name, registration.server)
+        ]
+        for registration in (*direct, *self._found.listed):
             rivals.setdefault(registration.name, []).append(registration)
         for name, registrations in rivals.items():
             written = _written(registrations)
@@ -154,6 +164,7 @@ class Finder:
             case Function(decorators=decorators) if decorators:
                 self._decorated(node, scope)
             case CallSite():
+                self._mounts.read(node, scope)
                 self._called(node, scope)
             case ObjectLiteral():
                 self._record(node, scope)
@@ -171,14 +182,13 @@ class Finder:
     def _decorated(self, function: Function, scope: NameScope) -> None:
         for decorator in function.decorators:
             word = last_name(decorator)
-            call = decorator if isinstance(decorator, CallSite) else None
             if word == "call_tool":
                 self._found.dispatchers.append(self._closure(function, scope))
             elif word.lower().endswith("tool") or (
                 word not in ("property", "staticmethod") and self._is_registrar(decorator, scope)
             ):
                 before = len(self._found.direct)
-                self._add(call, function.name, self._closure(function, scope), scope, function)
+                self._add(decorator, function.name, self._closure(function, scope), scope, function)
                 wrappers = (part for part in function.decorators if part is not decorator)
                 if any(self._overhears(part, scope) for part in wrappers):
                     self._found.direct[before:] = [
@@ -251,7 +261,7 @@ class Finder:
 
     def _add(
         self,
-        call: CallSite | None,
+        registering: SyntaxNode,
         fallback: str,
         handler: Closure,
         scope: NameScope,
@@ -259,6 +269,9 @@ class Finder:
     ) -> None:
         own = handler.function
         place = self._place(handler)
+        call = registering if isinstance(registering, CallSite) else None
+        method = call.function if call else registering
+        server = Expression(node=method.value, scope=scope) if isinstance(method, Attribute) else None
         for inner in self._sdk_calls(call, scope) if call else [None]:
             node = inner.node if inner and isinstance(inner.node, CallSite) else None
             parts = {key: inner.part(value) for key, value in node.keywords.items()} if inner and node else {}
@@ -282,7 +295,8 @@ class Finder:
                 registration = self._registration(
                     name, handler, home, registered, definition, _renamed(parts), is_direct=is_direct
                 )
-                self._found.direct.append(replace(registration, function=Expression(node=own, scope=place)))
+                function = Expression(node=own, scope=place)
+                self._found.direct.append(replace(registration, function=function, server=server))
 
     def _names(self, parts: Mapping[str, Expression], fallback: str) -> list[str]:
         """Return the names that a call gives; those of a loop are several."""
