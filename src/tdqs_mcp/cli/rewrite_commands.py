@@ -176,7 +176,7 @@ _EXPERIMENT = (
     show_default=True,
     help="At most so many tokens more a tool.",
 )
-@click.option("--verbose", "is_verbose", is_flag=True, help="Show what each new statement rests on.")
+@click.option("--verbose", "is_verbose", is_flag=True, help="Show whole new texts and what they rest on.")
 @judge_options
 @spec_option
 @placed_options

@@ -20,14 +20,14 @@ from tdqs_mcp.report.agent_answers import (
     within_budget,
 )
 from tdqs_mcp.report.blocks import diff_runs, unjudged_lines
-from tdqs_mcp.report.escape import NOTICE, fence, fence_json, fence_name, readable
+from tdqs_mcp.report.escape import NOTICE, fence, fence_advice, fence_json, fence_name, readable
 from tdqs_mcp.report.improvement_reports import change_diff
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.report.server_advice import contradictions
 from tdqs_mcp.results.comparisons import Comparison, Difference, Impact
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Severity
-from tdqs_mcp.results.improvements import DRAFT, Change, Question, Rewrite, Unused
+from tdqs_mcp.results.improvements import DRAFT, Change, Goal, Question, Rewrite, Unused
 from tdqs_mcp.results.scores import unjudged
 
 MAX_FINDINGS = 10
@@ -125,6 +125,8 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> dict[str, Any]:
     line = answer(rewrite, only=_REWRITE)
     if rewrite.writer != DRAFT or is_full:
         line["changes"] = [_change_line(change) for change in rewrite.changes]
+    if rewrite.writer == DRAFT and rewrite.unproven:
+        line["unproven"] = len(rewrite.unproven)
     return {**line, **answer(rewrite, only=_DOUBTS), **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
 
 
@@ -160,10 +162,11 @@ def rewrite_answer(
     catalogs: tuple[str, str],
     comparison: Comparison | None,
     goal: int,
+    for_instructions: str,
     questions: Sequence[Question],
     unused: Sequence[Unused],
     remaining: int,
-    with_answers: int | None,
+    with_answers: Goal | None,
     patch: str,
     next_step: str,
     card: Mapping[str, Any] | None,
@@ -203,10 +206,11 @@ def rewrite_answer(
         **fixes,
         **({"lowest": lowest} if lowest else {}),
         **({"alsoBelow": by_weakest} if by_weakest else {}),
+        **({"forInstructions": fence_advice(for_instructions, MAX_MESSAGE)} if for_instructions else {}),
         "questions": question_lines(questions),
         "unused": [answer(source, limit=MAX_MESSAGE) for source in unused],
         "remaining": remaining,
-        **({"withAnswers": with_answers / 10} if with_answers is not None and questions else {}),
+        **(answer(with_answers, only="with_answers answers_needed") if with_answers and questions else {}),
         "difference": f"tdqs://catalogs/{catalogs[1]}/difference",
         **({"patch": patch} if patch else {}),
         "next": next_step,

@@ -138,6 +138,8 @@ def rewrite_blocks(
         head = head if changed else f"Nothing is proven beyond what the definitions say; {head}"
         blocks += [Heading(head), Items(questions[:QUESTIONS_AT_ONCE], "yellow", indent=2)]
         blocks += [Line(f"  {count_words(left, 'more question')} when these are answered", "dim")] if left > 0 else []
+    if report.for_instructions:
+        blocks += [Gap(), Line(f"Say once in the server's instructions: {report.for_instructions}")]
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [Span(line, "yellow") for line in failed[:MAX_ROWS]] + [Span(line, "dim") for line in _unused(rewrites)]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
@@ -323,9 +325,17 @@ def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
         OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
         OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
         *changed_words(rewrite),
+        *(_whole_text(rewrite) if is_verbose else ()),
         Items(list(_evidence(rewrite)) if is_verbose else [], "dim", indent=2),
         Items(list(_doubts(rewrite)), "yellow", indent=2),
     ]
+
+
+def _whole_text(rewrite: Rewrite) -> Iterator[Block]:
+    """Yield the new description as a whole, to copy."""
+    text = rewrite.definition.get("description")
+    if isinstance(text, str) and any(change.path == "/description" for change in rewrite.changes):
+        yield OnlyIn("text", [Line("  the whole new description:", "dim"), *map(Line, text.split("\n"))])
 
 
 def changed_words(rewrite: Rewrite) -> list[Block]:

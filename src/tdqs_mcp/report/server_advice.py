@@ -7,13 +7,13 @@ from typing import Any
 
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import split_pointer
-from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.report.escape import fence, fence_advice, fence_name
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.verdicts import Judgement
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, shared_lookup
 
 CONTRADICTIONS = frozenset(
     "TDQ222 TDQ223 TDQ224 TDQ227 TDQ228 TDQ231 TDQ235 TDQ236 TDQ237 TDQ238 TDQ240 TDQ320 TDQ321 "
@@ -37,6 +37,9 @@ _INNER = re.compile(r"/inputSchema(?:(?:/items)?/properties/[^/]+){2,}")
 """The place of a property inside objects and their lists, which a draft names `a.b`."""
 
 _STEP = re.compile(r"/properties(/[^/]+)")
+
+_SPELLED = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)\d*|\d+")
+"""The words of a name as a spelling joins them: `v1` is one."""
 
 MAX_SHARED = 3
 """Errors and variables of the code that advice names."""
@@ -102,6 +105,8 @@ def _shared_facts(measured: Measured) -> Iterator[str]:
     if common := common_gaps(measured):
         yield f"No tool has {', '.join(common)}."
     yield from _shared_by_code(measured)
+    if lookup := shared_lookup(measured, CatalogContext.of(measured).sources):
+        yield f"Many tools take what others give: say it once in the server's instructions. {lookup}"
     counts: dict[str, int] = {}
     bare: dict[str, int] = {}
     described: set[str] = set()
@@ -145,7 +150,7 @@ def _set_advice(measured: Measured) -> Iterator[str]:
     for name in dict.fromkeys((*facts.off_style, *facts.off_pattern)):
         label = labels[name]
         is_turned = name in facts.off_pattern
-        words = name_parts(name)
+        words = tuple(part.lower() for part in _SPELLED.findall(name))
         if is_turned and label.verb:
             prefix = measured.vocabulary.prefix
             words = (*([prefix] if words[0] == prefix else []), label.verb, *label.nouns)

@@ -266,6 +266,9 @@ class Rewrite:
     unjudged: Annotated[str | None, Key("ungraded")] = None
     """Why the judge gave the definition, or a proposal for it, no score."""
 
+    for_instructions: Internal[str] = ""
+    """A sentence about more tools of the server than may have it each."""
+
     was_written: Internal[bool] = True
     """False where the writer that was asked gave no answer in form."""
 
@@ -321,12 +324,17 @@ class Goal:
     spare: Internal[int] = 0
     """Rewrites that the target can do without."""
 
+    @published(after="with_answers")
+    def answers_needed(self) -> int:
+        """Questions to answer for that score."""
+        return len(self.questions)
+
     @published(after="target", key="reached")
     def is_reached(self) -> bool:
         """True if the rewrites alone reach the target."""
         return (self.after.overall or 0) >= self.target
 
-    @published(after="with_answers", key="reachable")
+    @published(after="answers_needed", key="reachable")
     def is_reachable(self) -> bool:
         """True if the answers can reach the target."""
         return (self.with_answers or 0) >= self.target
@@ -346,6 +354,11 @@ class RewriteReport(OfServer, Document):
     spec_version: str
 
     @published(after="rewrites")
+    def for_instructions(self) -> str:
+        """Sentence to say once, in the server's instructions: where values that many tools take come from."""
+        return next((rewrite.for_instructions for rewrite in self.rewrites), "")
+
+    @published(after="for_instructions")
     def questions(self) -> tuple[Question, ...]:
         """Questions that only the author can answer, each once, those of the lowest tool first.
 

@@ -342,8 +342,11 @@ class CatalogContext:
 
     labels: Mapping[str, NameWords]
     neighbours: NameNeighbors
-    origins: Mapping[str, Sequence[ValueSource]]
+    sources: Mapping[str, Sequence[ValueSource]]
     """By tool: which siblings give the values of its parameters."""
+
+    origins: Mapping[str, Sequence[ValueSource]]
+    """The same, if they explain every identifier that a call needs."""
 
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
@@ -380,6 +383,7 @@ class CatalogContext:
             subjects=unique,
             labels=labels,
             neighbours=NameNeighbors({name: labels[name] for name in unique}),
+            sources=listings,
             origins={
                 name: origins if sources.is_whole(unique[name], origins) else () for name, origins in listings.items()
             },
@@ -401,6 +405,21 @@ class CatalogContext:
     def near(self, subject: Subject, count: int) -> tuple[str, ...]:
         """The siblings of similar names, the nearest first."""
         return self.neighbours.nearest(subject.tool.name, count) if self.knows(subject) else ()
+
+
+def shared_lookup(measured: Measured, sources: Mapping[str, Sequence[ValueSource]]) -> str:
+    """Return where values come from that more tools take than may say so, in a sentence for the server's instructions.
+
+    Empty where there are none, or where the instructions name the tool already.
+    """
+    counts = Counter((item.tools, item.parameter) for tool_sources in sources.values() for item in tool_sources)
+    told = words_of(measured.catalog.instructions or "")
+    lookups = [
+        f"`{parameter}` with {listed(tools, 'or')}"
+        for (tools, parameter), count in counts.items()
+        if count > MAX_ALIKE_POINTERS and not any(tool.lower() in told for tool in tools)
+    ]
+    return f"Find {joined(lookups)}." if lookups else ""
 
 
 def propose(measured: Measured, *, growth: int) -> list[Proposal]:
@@ -486,16 +505,20 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     """Yield what comes first, what it is for, and what else to use."""
     origins = context.origins.get(subject.tool.name, ())[:MAX_LOOKUPS]
     named = {tool for origin in origins for tool in origin.tools}
-    if origins:
-        yield _lookup(origins, _known_by(subject, origins, context)), _is_named(subject, named)
     takers = context.takers.get(subject.tool.name, ())
     rivals = [context.subjects[name] for name in context.near(subject, MAX_RIVALS) if name not in named]
     parameters = {name: parameter for parameter, name in takers if not parameter.endswith("s")}
     alternatives = dict(islice(find_alternatives(subject, rivals, context, parameters), MAX_ALTERNATIVES))
     takers = [(name, tool) for name, tool in takers if is_identifier(name)]
+    # "Use this tool" behind a sentence about another one would be about that
+    is_last_own = not subject.prose.spoken or len(subject.prose.spoken) - 1 in subject.own_places
     if takers and alternatives.keys().isdisjoint(parameters):
         use = _use(takers, context.optional)
-        yield use, _is_named(subject, {name for _, name in takers} | {use.sentence})
+        is_told = _is_named(subject, {name for _, name in takers} | {use.sentence})
+        if is_told or is_last_own:
+            yield use, is_told
+    if origins:
+        yield _lookup(origins, _known_by(subject, origins, context)), _is_named(subject, named)
     for name, statement in alternatives.items():
         yield statement, _is_named(subject, {name})
 

@@ -225,7 +225,7 @@ class DraftChecker:
 
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
         self.subjects = {subject.tool.index: subject for subject in measured.subjects}
-        self._measured = measured
+        self.measured = measured
         self._by_name = {subject.tool.name: subject for subject in measured.subjects}
         self._material = {index: material.of(subject.tool.name) for index, subject in self.subjects.items()}
         self._conflicts = {
@@ -343,7 +343,7 @@ class DraftChecker:
 
     def _strangers(self, text: str, subject: Subject) -> Iterator[str]:
         """Yield the tools and parameters that a text names and that do not exist."""
-        texts, words = [("/description", text)], self._measured.vocabulary
+        texts, words = [("/description", text)], self.measured.vocabulary
         strange = unknown_words(texts, subject.part_names)
         for mention in unknown_tools(strange, texts, subject.part_names, words):
             yield f"there is no tool {mention.name!r}"

@@ -1,10 +1,12 @@
 """The review of a rewrite: which parts may stand, whether they improve the definition, and what remains unused."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tdqs_mcp.facts.schema import signals
+from tdqs_mcp.facts.lexicon import words_from
+from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.schema.edits import list_edits
 from tdqs_mcp.facts.schema.walk import split_pointer, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -27,10 +29,11 @@ from tdqs_mcp.results.improvements import (
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import author_material
 from tdqs_mcp.rewriting.author_material import TOLD, WHOLE_SERVER, find_objection
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, shared_lookup
 from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
-from tdqs_mcp.rewriting.value_sources import documented_parameters, infer_meanings
+from tdqs_mcp.rewriting.value_sources import documented_parameters, type_of
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that were refused: an answer all the same."""
@@ -208,7 +211,9 @@ def conclude(
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     answered = {place for subject in checker.subjects.values() for place in _answered(subject, checker)}
     questions: dict[str, list[Question]] = {}
-    answered |= set(_sibling_answers(improved))
+    sources = CatalogContext.of(checker.measured).sources
+    answered |= set(_sibling_answers(improved, {item.parameter for items in sources.values() for item in items}))
+    lookup = shared_lookup(checker.measured, sources)
     for question in find_questions(improved, findings, scores, answered=answered):
         for name in dict.fromkeys(question.tools):
             questions.setdefault(name, []).append(question)
@@ -219,6 +224,7 @@ def conclude(
                 *_conflict_questions(checker.subjects[rewrite.index], checker),
                 *questions.get(rewrite.name, ()),
             ),
+            for_instructions=lookup,
             components=describe_components(subjects[rewrite.index]),
             findings_removed=tuple(finding.rule for finding in _beyond(before[rewrite.index], after[rewrite.index])),
             findings_added=tuple(finding.rule for finding in _beyond(after[rewrite.index], before[rewrite.index])),
@@ -249,12 +255,17 @@ def _held_against_code(rewrite: Rewrite, added: Iterable[Finding]) -> Rewrite:
     return replace(rewrite, claims=claims)
 
 
-def _sibling_answers(measured: Measured) -> Iterator[tuple[str, str]]:
-    """The tool with each of its parameters that a sibling of the same name and type describes, written or not."""
+def _sibling_answers(measured: Measured, listed: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+    """The tool with each parameter that a sibling of its name and type describes, written or not, or that one lists.
+
+    An `id` alone is of another thing in each tool.
+    """
     namesakes = documented_parameters(subject.tool for subject in measured.subjects if subject.is_quotable)
+    bare = words_from("rewriting", "identifiers")
     for subject in measured.subjects:
-        for meaning in infer_meanings(subject.tool, namesakes):
-            yield subject.tool.name, f"{PARAMETERS}{meaning.parameter}"
+        for name, schema in arguments.properties(subject.tool).items():
+            if ((name, type_of(schema)) in namesakes or name in listed) and name.lower() not in bare:
+                yield subject.tool.name, f"{PARAMETERS}{name}"
 
 
 def _answered(subject: Subject, checker: DraftChecker) -> Iterator[tuple[str, str]]:

@@ -88,7 +88,7 @@ def documented_parameters(tools: Iterable[Tool]) -> Namesakes:
                     title=schema.get("title"),
                     is_required=name in required,
                 )
-                namesakes.setdefault((name, _type(schema)), []).append(namesake)
+                namesakes.setdefault((name, type_of(schema)), []).append(namesake)
     return namesakes
 
 
@@ -104,12 +104,12 @@ def infer_borrowed(subjects: Sequence[Subject], namesakes: Namesakes) -> dict[st
         borrowed = {item.parameter: item.text for item in meanings[subject.tool.name]}
         for name, schema in arguments.properties(subject.tool).items():
             if isinstance(schema, dict) and (name in borrowed or not schema.get("description")):
-                texts.setdefault((name, _type(schema)), set()).add(borrowed.get(name))
+                texts.setdefault((name, type_of(schema)), set()).add(borrowed.get(name))
     return {
         subject.tool.name: [
             item
             for item in meanings[subject.tool.name]
-            if len(texts[item.parameter, _type(arguments.properties(subject.tool)[item.parameter])]) == 1
+            if len(texts[item.parameter, type_of(arguments.properties(subject.tool)[item.parameter])]) == 1
         ]
         for subject in subjects
     }
@@ -143,7 +143,7 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
     title = schema.get("title")  # two titles are two meanings: a station's id and its name
     namesakes = [
         group
-        for group in namesake_index.get((name, _type(schema)), ())
+        for group in namesake_index.get((name, type_of(schema)), ())
         if group.tool != tool.name and title in (None, group.title)
     ]
     by_text: dict[str, list[Namesake]] = {}
@@ -199,7 +199,7 @@ def bare_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: value for key, value in schema.items() if key not in ("description", "title", "examples")}
 
 
-def _type(schema: object) -> str:
+def type_of(schema: object) -> str:
     """The type of a parameter, without null."""
     if not isinstance(schema, dict):
         return ""

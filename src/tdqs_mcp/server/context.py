@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +22,7 @@ from tdqs_mcp.app import catalogs, improving, judging, linting
 from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.app.linting import DEFAULT_POLICY
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError, UnknownIdError
+from tdqs_mcp.facts.lexicon import MAX_NAME
 from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Cache, Failure, Judge, Request
 from tdqs_mcp.judges.offline import Offline
@@ -454,7 +456,9 @@ def find_tool(catalog: Catalog, name: str | None) -> str | None:
         candidate for candidate in names if fence_name(candidate) == name
     ]
     if not matching:
-        raise InputError(f"the catalog has no tool {fence_name(name)}; give a name exactly as it is listed")
+        near = get_close_matches(name[:MAX_NAME], dict.fromkeys(names), n=1)
+        advice = f"did you mean {fence_name(near[0])}?" if near else "give a name exactly as it is listed"
+        raise InputError(f"the catalog has no tool {fence_name(name)}; {advice}")
     if len(set(matching)) > 1:
         raise InputError(f"several tools are listed as {fence_name(name)}; send the definition itself")
     return matching[0]

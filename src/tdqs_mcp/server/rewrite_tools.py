@@ -172,16 +172,16 @@ class RewriteTools(ToolGroup):
         page = suggestion.page
         new = self._context.keep_draft(suggestion.improved, suggestion.draft, questions=suggestion.questions)
         patch = self._context.patch(state.origin, page.rewrites) if detail == "full" else ""
-        goal = suggestion.report.goal
         return rewrite_answer(
             page,
             catalogs=(key, new),
             comparison=suggestion.comparison,
             goal=request.goal,
+            for_instructions=suggestion.report.for_instructions,
             questions=suggestion.questions,
             unused=unused_by_all(suggestion.report.rewrites) if request.material else (),
             remaining=suggestion.left,
-            with_answers=goal.with_answers if goal else None,
+            with_answers=suggestion.report.goal,
             patch=fence_exact(patch) if patch else "",
             next_step=unread + strange + _after_rewrite(suggestion, request, new=new),
             card=rewrite_card(page.listed) if client_supports_apps(call) else None,
@@ -321,7 +321,11 @@ def _whole_drafts(catalog: Catalog, drafts: Mapping[str, Mapping[str, Any]]) -> 
     whole: dict[str, dict[str, Any]] = {}
     strange: list[str] = []
     for name, item in drafts.items():
-        tool_name = find_tool(catalog, name) or name
+        try:
+            tool_name = find_tool(catalog, name) or name
+        except InputError as error:
+            strange.append(str(error))
+            continue
         raw, fields = tools[tool_name].raw, dict(item)
         if isinstance(hints := fields.get("annotations"), Mapping):
             fields["annotations"] = {**(raw.get("annotations") or {}), **hints}
