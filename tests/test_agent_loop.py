@@ -170,19 +170,67 @@ async def test_the_example_of_the_first_call_follows_the_permissions_and_works(w
                 assert [each["name"] for each in answer["tools"]] == ["get_order"]
 
 
-async def test_a_draft_stands_and_what_nothing_proves_is_no_news():
+async def test_a_draft_stands_and_what_nothing_proves_is_counted():
     words = "Cancels one order and refunds the customer. Use it before the order ships. Or use `void_order` first."
     async with in_process() as client:
         call = caller(client)
         answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft={"cancel_order": {"description": words}})
         [line] = answer["rewrites"]
         assert "changes" not in line, "the caller knows its words"
-        assert "unproven" not in line
-        assert "unproven" not in answer, "nobody can react to a number"
+        assert line["unproven"] == 2
         assert f'+    "description": "{words}"' in (await client.read_resource(answer["difference"])).contents[0].text
         assert [claim["conflict"] for claim in line["conflicts"]] == ["⟦there is no tool 'void_order'⟧"]
         whole = await call("score_server", catalog=answer["newCatalog"])
     assert [each["tdqs"] for each in whole["tools"] if each["name"] == "cancel_order"] == [line["becomes"]]
+
+
+async def test_an_unknown_tool_in_a_draft_is_named_with_the_nearest_one_and_the_rest_is_taken():
+    words = {"description": "Cancels one order that has not shipped."}
+    async with in_process() as client:
+        call = caller(client)
+        answer = await call(
+            "suggest_rewrite",
+            catalog=[BAD, SIBLING],
+            draft={"cancel_order": words, "cancel_ordr": words},
+            instructions="Calls fail without a key.",
+        )
+        assert [line["name"] for line in answer["rewrites"]] == ["cancel_order"]
+        assert "no tool cancel_ordr; did you mean cancel_order?" in answer["next"]
+        difference = (await client.read_resource(answer["difference"])).contents[0].text
+        assert "+++ b/instructions.txt" in difference
+        assert "+Calls fail without a key." in difference
+
+
+async def test_a_file_of_code_is_a_catalog(tmp_path):
+    (tmp_path / "shop.py").write_text(
+        "from mcp.server.fastmcp import FastMCP\nmcp = FastMCP('shop')\n\n@mcp.tool()\ndef get_order(order_id: str) -> str:\n"
+        '    """Gets one order."""\n    return order_id\n',
+        "utf-8",
+    )
+    async with in_process("--root", tmp_path) as client:
+        answer = await caller(client)("score_server", catalog="shop.py")
+    assert [line["name"] for line in answer["tools"]] == ["get_order"]
+
+
+ON_A_BOARD = {"type": "object", "properties": {"board_id": {"type": "string"}}, "required": ["board_id"]}
+BOARDS = [
+    tool("list_boards", "List the boards of a team."),
+    *(tool(f"{verb}_board", f"{verb.title()} a board.", ON_A_BOARD) for verb in "lock pin get star mute".split()),
+]
+
+
+async def test_what_many_tools_take_from_another_is_one_line_for_the_instructions_and_is_not_asked():
+    line = "Find `board_id` with `list_boards`."
+    async with in_process() as client:
+        call = caller(client)
+        answer = await call("suggest_rewrite", catalog=BOARDS, target="A")
+        shared = (await call("score_server", catalog=BOARDS))["shared"]
+        told = await call("suggest_rewrite", catalog=answer["newCatalog"], instructions=line)
+    assert answer["forInstructions"] == line
+    assert any(line in each for each in shared)
+    assert "forInstructions" not in told
+    assert answer["answersNeeded"] >= len(answer["questions"])
+    assert not [each["id"] for each in answer["questions"] if "board_id" in each["id"]]
 
 
 FOLDERS = {

@@ -408,6 +408,49 @@ def test_a_pointer_leaves_the_finding_about_an_effect():
     assert "TDQ107" in {finding.rule for finding in improved}
 
 
+def test_a_pointer_leaves_the_findings_about_usage_and_result():
+    tools = [
+        tool("get_tags_for_page", "Get information about the tags of a page.", takes("page_id")),
+        tool("get_pages_for_tag", "Get information about the pages of a tag.", takes("tag_id")),
+        tool("list_pages", "List the pages of the wiki."),
+    ]
+    rules = {"TDQ104", "TDQ110"}
+    pointed = [{**item} for item in tools]
+    pointed[0]["description"] += " Find `page_id` with `list_pages`."
+    pointed[1]["description"] += " Find `tag_id` with `get_tags_for_page`."
+    before, after = (
+        {(finding.rule, finding.subject.name) for finding in registry.check(measure(tdqs_mcp.read({"tools": version})))}
+        for version in (tools, pointed)
+    )
+    assert {item for item in before if item[0] in rules} == {item for item in after if item[0] in rules} != set()
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "asked"),
+    [
+        ("purge_cache", "Purges the cache of a host.", ["Can what `purge_cache` deletes be restored, and does anything else go with it?"]),
+        ("stop_forward", "Stops forwarding a port.", ["What does `stop_forward` change, and can that be undone?"]),
+        ("add", "Adds two numbers.", []),
+        ("geocode", "Geocodes an address.", []),
+    ],
+)  # fmt: skip
+def test_an_effect_is_asked_about_where_there_is_one_in_words_that_fit_it(name, said, asked):
+    [rewrite] = rewritten(tool(name, said, takes("value")))
+    assert [item.text for item in rewrite.questions if item.about == "behavior"] == asked
+
+
+def test_a_sentence_about_this_tool_stands_before_those_about_others_and_none_begins_behind_one():
+    rooms = tool("list_rooms", "List the rooms of the library.")
+    books = [
+        tool("list_books", "List the books of a room.", takes("room_id")),
+        tool("update_book", "Update the title of a book.", takes("book_id")),
+    ]
+    _, listing, _ = rewritten(rooms, *books)
+    assert "room. Use this tool to find the `book_id` that `update_book` takes. Find `room_id`" in description(listing)
+    told = {**books[0], "description": "List the books of a room. The rooms come from `list_rooms`."}
+    assert "Use this tool" not in description(rewritten(rooms, told, books[1])[1])
+
+
 def test_half_a_lookup_is_none():
     """Where one identifier that a call needs stays unexplained, the others alone help nobody."""
     signed = tool("sign_page", "Sign a page of the wiki.", takes("page_id", "signer_id"))

@@ -169,10 +169,8 @@ def _positions(text: str) -> Iterator[_Position]:
 
 def _effect(sentence: str) -> Iterator[_Position]:
     """That the tool changes something: as rules read it, or its verb in a form that says who does it."""
-    for claim in sentence_claims(sentence):
+    if any(sentence_claims(sentence)):
         yield "readOnlyHint", False
-        if claim.is_destroying:
-            yield "destructiveHint", True
     match = _ACTS.match(sentence)
     word = (match[1] or match[2]).lower() if match else ""
     following = words_of(sentence[match.end() :])[:1] if match else []

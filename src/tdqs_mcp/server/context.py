@@ -278,13 +278,12 @@ class ServerContext:
         return improving.patch_sources(folder, rewrites)[0].diff.decode(errors="replace") if folder else ""
 
     def difference(self, key: str) -> str:
-        """Return what rewrites have changed in a catalog, as a unified diff of its JSON. Raises LookupError."""
-        keys = (self.draft_of(key).origin, key)
-        old, new = (
-            json.dumps([tool.raw for tool in self.memory.catalogs[catalog].tools], indent=2, ensure_ascii=False)
-            for catalog in keys
-        )
-        return unified(f"{old}\n", f"{new}\n", name="tools.json")
+        """Return what rewrites have changed in tools and instructions, as a unified diff. Raises LookupError."""
+        old, new = (self.memory.catalogs[catalog] for catalog in (self.draft_of(key).origin, key))
+        tools = (json.dumps([tool.raw for tool in part.tools], indent=2, ensure_ascii=False) for part in (old, new))
+        before, after = (f"{text}\n" for text in tools)
+        instructions = (f"{part.instructions}\n" if part.instructions else "" for part in (old, new))
+        return unified(before, after, name="tools.json") + unified(*instructions, name="instructions.txt")
 
     async def read_code(self, call: CallContext, source: str, *, catalog: str = "") -> CodeReport | None:
         """Return what the code in a folder does: `source`, else that of an earlier call, or of the catalog itself.
@@ -372,8 +371,8 @@ class ServerContext:
         try:
             if isinstance(locator, File):
                 path = Path(locator.path)
-                if self._permissions.is_folder(locator):
-                    return await Progress(call).during(run_call(call, partial(_read_folder, path))), path
+                if self._permissions.holds_code(locator):
+                    return await Progress(call).during(run_call(call, partial(_read_code, path))), path
                 content = self._permissions.read(locator)
                 return read_content(content, origin=repr(str(path)), name=path.stem, source=path.name), None
             return await while_connected(call, lambda: catalogs.load(text, options)), None
@@ -382,9 +381,9 @@ class ServerContext:
             raise ToolError(f"could not read the definitions{status}: {fence(str(error))}") from error
 
 
-async def _read_folder(folder: Path) -> Catalog:
-    """Return the definitions in the code of a folder."""
-    return catalogs.load_blocking(str(folder))
+async def _read_code(place: Path) -> Catalog:
+    """Return the definitions in the code of a folder or a file."""
+    return catalogs.load_blocking(str(place))
 
 
 def _id_of(catalog: Catalog) -> tuple[str, int]:

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from tdqs_mcp.app.catalogs import has_code
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.locator import Config, File, InProcess, Locator, Stdio, Url, public, read_stdio
+from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, InProcess, Locator, Stdio, Url, public, read_stdio
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
@@ -195,9 +195,9 @@ class Permissions:
             f"themselves, or have the server started with {option}"
         )
 
-    def is_folder(self, file: File) -> bool:
-        """Return whether an admitted path is a folder."""
-        return Path(file.path).is_dir()
+    def holds_code(self, file: File) -> bool:
+        """Return whether an admitted path is a folder or a file with code."""
+        return Path(file.path).is_dir() or Path(file.path).suffix in CODE_SUFFIXES
 
     def read(self, file: File) -> bytes:
         """Return the bytes of an admitted file, checked as it was opened. Raises InputError."""
