@@ -350,11 +350,28 @@ def test_a_model_s_draft_that_loses_a_warning_says_so_and_none_changes_the_contr
     assert any(reason in (claim.refusal or "") for claim in draft.refused)
 
 
+def test_what_an_author_s_words_lose_is_told_and_no_conflict(catalog):
+    measured = measure(catalog(CANCEL, *SHOP[1:]))
+    schema = {
+        **SCHEMA,
+        "properties": {**SCHEMA["properties"], "order_id": {"type": "string", "description": "Number, 8 digits"}},
+    }
+    [old] = DraftChecker(measure(catalog({**CANCEL, "inputSchema": schema}))).subjects.values()
+    checker, changed = DraftChecker(measured), {"description": "Cancels an order. Shipped orders can be cancelled."}
+    draft = checker.check_draft(measured.subjects[0], changed, withholds_conflicts=False)
+    assert draft.dropped == ("Shipped orders cannot be cancelled.",)
+    assert conflicts(draft.claims) == []
+    numbered = DraftChecker(measure(catalog(old.tool.raw)))
+    draft = numbered.check_draft(old, {"inputSchema": SCHEMA}, withholds_conflicts=False)
+    assert draft.dropped == ("Number, 8 digits",)
+
+
 def test_a_warning_may_be_reworded(catalog):
     measured = measure(catalog(*SHOP))
     text = "Cancels one order and mails its customer. An order that is shipped cannot be cancelled any more."
     checker, new = DraftChecker(measured), {"description": text}
     assert checker.check_draft(measured.subjects[0], new, withholds_conflicts=True).refused == ()
+    assert checker.check_draft(measured.subjects[0], new, withholds_conflicts=False).dropped == ()
 
 
 def handed_in(*drafts, **options):

@@ -45,8 +45,8 @@ _OVERALL = "overall=score overall_tier=tier"
 _REWRITE = "name before.tdqs=tdqs after.tdqs=becomes tokens_added setback? unjudged?=ungraded"
 """What a tool's new words bring."""
 
-_DOUBTS = "refused?(path text refusal) conflicts?(path text conflict)"
-"""Statements that were left out, or that something disproves."""
+_DOUBTS = "refused?(path text refusal) conflicts?(path text conflict) dropped?"
+"""Statements that were left out, that something disproves, or that the old text had."""
 
 _FULL = "definition claims unproven findings_removed findings_added writer"
 _STANDINGS = f"standing_before({_OVERALL}) standing_after({_OVERALL})"

@@ -369,11 +369,12 @@ def _why(rewrite: Rewrite) -> Iterator[str]:
 
 
 def _doubts(rewrite: Rewrite) -> Iterator[str]:
-    """Yield what of another writer's words was refused, what conflicts with something, and what nothing proves."""
+    """Yield what of another writer's words was refused, conflicts with something, is unproven or is gone."""
     yield from (f"refused: {claim.text!r}: {claim.refusal}" for claim in rewrite.refused)
     if rewrite.writer != OFFLINE:
         conflicts = [claim for claim in rewrite.claims if claim.conflict]
         yield from (f"conflict: {claim.text!r}: {claim.conflict}" for claim in conflicts)
+        yield from (f"dropped: {sentence!r}: the new text does not say it" for sentence in rewrite.dropped)
         yield from (f"unproven: {claim.text!r}" for claim in rewrite.claims if not (claim.is_proven or claim.conflict))
 
 

@@ -251,6 +251,9 @@ class Rewrite:
     refused: tuple[Claim, ...] = ()
     """Disproven statements of a model and changes of the contract; the definition does not have them."""
 
+    dropped: tuple[str, ...] = ()
+    """Sentences of the old text with a warning, a negation or a number that the words of an author do not say."""
+
     unused: tuple[Unused, ...] = ()
     """What of the author's material about this tool it does not rest on."""
 

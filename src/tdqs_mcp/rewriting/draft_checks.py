@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, lazy_pattern
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.edits import MISSING, Edit, EditKind, list_edits
@@ -22,7 +23,7 @@ from tdqs_mcp.facts.text.statements import (
     said_deleting,
     stated_hints,
 )
-from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, PREPOSITIONS, Cue, content_stems, has_word
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, PREPOSITIONS, Cue, content_stems, has_word, numbers_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.facts.toolset.relations import mentioned_siblings
@@ -187,10 +188,7 @@ HOSTILE = "its text "
 """How the reason begins to refuse a draft as a whole: it tries to steer its reader."""
 
 DROPPED = "the draft drops this; an agent needs it"
-"""The conflict of a draft without a warning, a negation or a number of the old text.
-
-Of a draft by the author or an agent, who may say it in other words, only where a number or a name is gone.
-"""
+"""Why a model's draft goes back that has lost a warning, a negation or a number of the old text."""
 
 SHARE_KEPT = 50
 """Percent of a warning's words that must stand somewhere in the new definition."""
@@ -216,6 +214,8 @@ class CheckedDraft:
     """The statements that stand, with their sources and conflicts."""
 
     refused: tuple[Claim, ...]
+    dropped: tuple[str, ...] = ()
+    """Sentences of the old text with a warning, a negation or a number that an author's new text does not say."""
 
 
 class DraftChecker:
@@ -254,11 +254,11 @@ class DraftChecker:
         of a model that nobody answers for are withheld where they are disproven (`withholds_conflicts`).
         """
         definition = {**subject.tool.raw, **draft}
-        claims = self.claims(subject, definition)
+        claims, dropped = self.claims(subject, definition), list(_dropped_sentences(subject, definition))
         if withholds_conflicts:
+            lost = (Claim(path=path, text=sentence, conflict=DROPPED) for path, sentence in dropped)
             claims = tuple(
-                replace(claim, refusal=claim.refusal or claim.conflict, conflict=None)
-                for claim in (*claims, *_dropped_warnings(subject, definition))
+                replace(claim, refusal=claim.refusal or claim.conflict, conflict=None) for claim in (*claims, *lost)
             )
         refused = tuple(claim for claim in claims if claim.refusal is not None)
         if any(claim.refusal and claim.refusal.startswith(HOSTILE) for claim in refused):
@@ -267,6 +267,7 @@ class DraftChecker:
             definition=_without(subject.tool.raw, definition, refused) if refused else definition,
             claims=tuple(claim for claim in claims if claim.refusal is None),
             refused=refused,
+            dropped=() if withholds_conflicts else tuple(sentence for _, sentence in dropped),
         )
 
     def claims(self, subject: Subject, definition: Mapping[str, Any]) -> tuple[Claim, ...]:
@@ -413,28 +414,30 @@ def _new_part(sentence: str, old: AbstractSet[str]) -> str:
     return " ".join(words[begun:]) if begun > 1 and not words[begun][0].islower() else sentence
 
 
-def _dropped_warnings(subject: Subject, definition: Mapping[str, Any]) -> Iterator[Claim]:
-    """Warnings and negations of the old description that the new definition says neither as they stood nor in others.
+def _dropped_sentences(subject: Subject, definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield old sentences, each with its path, with a warning, a negation or a number that the new definition lacks.
 
-    A sentence counts as said where the new texts have most of its words.
+    A warning counts as said where the new texts have most of its words, a number wherever it stands.
     """
-    if definition.get("description") == subject.tool.raw.get("description"):
+    edits = [edit for edit in list_edits(subject.tool.raw, definition) if isinstance(edit.before, str)]
+    if not edits:
         return
-    prose = subject.prose
-    cued = {place for cue in WARNING_CUES for place in prose.cue_places.get(cue, ())}
-    cued |= {place for place, words in enumerate(prose.spoken) if any(map(is_negation, words))}
     present = {plain_text(sentence): sentence for text in all_texts(definition) for sentence in sentences_of(text)}
-    missing = [prose.sentences[place] for place in sorted(cued) if plain_text(prose.sentences[place]) not in present]
-    spoken = [words_of(sentence) for sentence in present] if missing else []
+    spoken = [words_of(sentence) for sentence in present]
     stems = content_stems(word for words in spoken for word in words)
     cues = frozenset(cue for words in spoken for cue in cues_of(words))
     denials = [content_stems(words) for words in spoken if any(map(is_negation, words))]
-    for sentence in missing:
-        words = words_of(sentence)
-        own = content_stems(words)
-        is_denied = not any(map(is_negation, words)) or any(_has_most(denied, own) for denied in denials)
-        if not (_has_most(stems, own) and cues_of(words) & WARNING_CUES <= cues and is_denied):
-            yield Claim(path="/description", text=sentence, conflict=DROPPED)
+    numbers = numbers_of(canonical_json(definition))
+    for edit in edits:
+        for sentence in sentences_of(str(edit.before)):
+            words = words_of(sentence)
+            own, warnings = content_stems(words), cues_of(words) & WARNING_CUES
+            is_denying = any(map(is_negation, words))
+            is_denied = not is_denying or any(_has_most(denied, own) for denied in denials)
+            is_said = _has_most(stems, own) and warnings <= cues and is_denied
+            is_lost = (bool(warnings or is_denying) and not is_said) or not numbers_of(sentence) <= numbers
+            if is_lost and plain_text(sentence) not in present:
+                yield edit.path, sentence
 
 
 def _has_most(stems: frozenset[str], words: AbstractSet[str]) -> bool:

@@ -168,6 +168,7 @@ def reworded(draft: Rewrite, subject: Subject, outcome: CheckedDraft | Failure, 
         writer=writer,
         claims=tuple(claims),
         refused=outcome.refused,
+        dropped=outcome.dropped,
         changes=_changes(subject.tool.raw, definition, by_path),
     )
 
