@@ -413,11 +413,11 @@ def shared_lookup(measured: Measured, sources: Mapping[str, Sequence[ValueSource
     Empty where there are none, or where the instructions name the tool already.
     """
     counts = Counter((item.tools, item.parameter) for tool_sources in sources.values() for item in tool_sources)
-    told = words_of(measured.catalog.instructions or "")
+    instructions = words_of(measured.catalog.instructions or "")
     lookups = [
         f"`{parameter}` with {listed(tools, 'or')}"
         for (tools, parameter), count in counts.items()
-        if count > MAX_ALIKE_POINTERS and not any(tool.lower() in told for tool in tools)
+        if count > MAX_ALIKE_POINTERS and not any(tool.lower() in instructions for tool in tools)
     ]
     return f"Find {joined(lookups)}." if lookups else ""
 
