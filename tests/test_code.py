@@ -288,6 +288,57 @@ def test_a_program_that_the_agent_writes_is_code(read, call):
     assert (tool.read_only, tool.destructive) == (False, True)
 
 
+PROGRAMS = {
+    '["git", "branch", "--list", a]': (True, False, False),
+    '["git", "branch", "-D", a]': (False, True, False),
+    '["git", "branch", a]': ("unknown", "unknown", "unknown"),
+    '["git", "-C", a, "status"]': (True, False, False),
+    '["git", "push"]': (False, "unknown", True),
+    '["git", "push", "--force"]': (False, True, True),
+    '["git", "pull"]': (False, "unknown", True),
+    '["git", "clone", a]': (False, False, True),
+    '["git", "config", "a", a]': ("unknown", "unknown", "unknown"),
+    '["gh", "pr", "create", "--title", a]': (False, False, True),
+    '["curl", "-sS", "https://boats.example"]': (True, False, True),
+    '["curl", "-X", "POST", "https://boats.example"]': ("unknown", "unknown", True),
+    '["curl", "http://localhost:9000"]': (True, False, False),
+    '["find", ".", "-name", a]': (True, False, False),
+    '["find", ".", "-delete"]': ("unknown", "unknown", "unknown"),
+    '["npm", "install"]': (False, "unknown", True),
+    '["docker", "run", a]': ("unknown", "unknown", "unknown"),
+    '["kubectl", "--context", a, "get", "pods"]': (True, False, True),
+    '["helm", "uninstall", a]': (False, True, True),
+    '"cat boats.txt | wc -l 2>/dev/null"': (True, False, False),
+    '"cat boats.txt > fleet.txt"': (False, "unknown", False),
+    '"ls && rm -r fleet"': (False, True, False),
+    '["sudo", "bash", "-c", "git push"]': (False, "unknown", True),
+}
+"""Programs with what is known of them: only where the data name the subcommand and the options."""
+
+
+@pytest.mark.parametrize("words", PROGRAMS)
+def test_what_a_program_does_is_known_only_for_the_words_that_the_data_name(read, words):
+    tool = tool_of(read, f"import subprocess\nreturn subprocess.run({words}, cwd='x')")
+    assert verdicts(tool) == PROGRAMS[words]
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("remotes.origin.push()", (False, "unknown", True)),
+        ("remote('origin').push(force=True)", (False, True, True)),
+        ("remotes.origin.pull()", (False, "unknown", True)),
+        ("head.reset('HEAD~1', working_tree=True)", (False, "unknown", False)),
+        ("git.reset('--hard')", (False, True, False)),
+        ("git.branch('--contains', a)", (True, False, False)),
+        ("active_branch.commit.message.strip()", (True, False, False)),
+        ("heads.main.overhaul()", ("unknown", "unknown", "unknown")),
+    ],
+)
+def test_a_library_that_runs_a_program_does_what_the_program_does(read, call, expected):
+    assert verdicts(tool_of(read, f"return git.Repo(a).{call}", before="import git\n")) == expected
+
+
 def test_a_statement_that_the_agent_writes_is_a_write_unless_the_connection_reads_only(read):
     body = "import sqlite3\nsqlite3.connect('{}', uri=True).execute(a)"
     assert effects(tool_of(read, body.format("x"))) == ["sql-write server.py:9"]

@@ -10,7 +10,6 @@ from tdqs_mcp.code.knowledge import (
     MAKING,
     Spec,
     agreed_post,
-    command_kind,
     is_client,
     is_sql,
     purpose_of_post,
@@ -678,7 +677,8 @@ class Calls(Resolution):
             if not harm and text.startswith(_WRITERS) and any(map(_is_chosen, path)):
                 harm = DESTROYS  # the agent chose exactly this path: what was there is gone
         place = (frame.module, node.line, frame.depth)
-        if kind == "file-move" or (kind == "process" and command_kind(text) == "write"):
+        is_writing = not effect.program.isdisjoint(("adds", "writes")) and "remote" not in effect.program
+        if kind == "file-move" or is_writing:
             self._note(self.trace.effects, "file-write", *place, text, parameters=parameters, harm=harm)
         if kind == "file-move":
             kind, harm = "file-delete", DESTROYS
@@ -686,7 +686,10 @@ class Calls(Resolution):
             return  # `os.replace(part, path)` takes nothing but what the tool has made itself
         sink = self.trace.unresolved if kind in ("unknown", "file-unknown") else self.trace.effects
         sparse = self._sparse_in((*arguments, *keywords.values())) if kind in _REQUESTS else frozenset[str]()
-        self._note(sink, kind, *place, text, effect.host, parameters, harm=harm, address=effect.address, sparse=sparse)
+        address, program = effect.address, effect.program
+        self._note(
+            sink, kind, *place, text, effect.host, parameters, harm=harm, address=address, program=program, sparse=sparse
+        )
         if effect.is_code:
             self._note(self.trace.effects, "runs-code", *place, text, parameters=parameters, harm=DESTROYS)
 

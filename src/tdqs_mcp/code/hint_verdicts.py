@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
-from tdqs_mcp.code.knowledge import ADDS, DESTROYS, command_kind
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS
+from tdqs_mcp.code.programs import CHANGING, UNKNOWN_PROGRAM
 from tdqs_mcp.code.trace import Sighting
 from tdqs_mcp.results.tool_code import EffectKind, Proof, is_local
 
@@ -35,9 +36,8 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
 
     What could not be followed makes a verdict unknown, never clean.
     """
-    commands = [command_kind(effect.text) for effect in effects if effect.kind == "process"]
     changes = [effect for effect in effects if _is_change(effect)]
-    is_doubtful = bool(unresolved) or any(map(_is_open, effects)) or "" in commands
+    is_doubtful = bool(unresolved) or any(map(_is_open, effects))
     # `self.data.append(task); self.save()`: what is saved was made from the agent's words
     is_saving = any(effect.kind in _STATES and _is_remembered(effect) for effect in effects)
     is_changing = any(_is_own(effect) or (is_saving and effect.kind == "file-write") for effect in changes)
@@ -45,13 +45,13 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
     destructive = False if read_only else None
     if any(effect.harm == DESTROYS for effect in changes if _is_own(effect)):
         destructive = True
-    elif "" not in commands and not any(_may_take(effect) for effect in (*effects, *unresolved)):
+    elif not any(_may_take(effect) for effect in (*effects, *unresolved)):
         destructive = False
     return Verdicts(
         read_only=_proof(read_only),
         destructive=_proof(destructive),
         idempotent=True if read_only else "unknown",
-        open_world=_proof(_open_world(effects, unresolved, commands)),
+        open_world=_proof(_open_world(effects, unresolved)),
     )
 
 
@@ -61,7 +61,7 @@ def _proof(verdict: bool | None) -> Proof:  # noqa: FBT001  # a verdict
 
 def _is_change(effect: Sighting) -> bool:
     if effect.kind == "process":
-        return command_kind(effect.text) in ("write", "delete")
+        return not CHANGING.isdisjoint(effect.program)
     return _is_remembered(effect) if effect.kind == "state-in-memory" else effect.kind in _CHANGES
 
 
@@ -74,7 +74,12 @@ def _is_open(effect: Sighting) -> bool:
     """Return whether an effect may be a change or none: a POST; an entry of a map that may be a cache."""
     if effect.kind in _STATES:
         return (bool(effect.parameters) or effect.depth <= MAX_STATE_DEPTH) and not _is_change(effect)
-    return effect.kind in _OPEN
+    return effect.kind in _OPEN or _is_doubtful(effect)
+
+
+def _is_doubtful(effect: Sighting) -> bool:
+    """Return whether a program is started of which not all is known."""
+    return effect.kind == "process" and (not effect.program or effect.program >= UNKNOWN_PROGRAM)
 
 
 def _may_take(effect: Sighting) -> bool:
@@ -91,11 +96,11 @@ def _is_own(effect: Sighting) -> bool:
     return bool(effect.parameters) or effect.depth <= 1 or effect.kind == "runs-code" or effect.is_alone
 
 
-def _open_world(effects: Sequence[Sighting], unresolved: Sequence[Sighting], commands: Sequence[str]) -> bool | None:
+def _open_world(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> bool | None:
     is_remote = any(effect.kind in _NETWORK and not is_local(effect.host) for effect in effects)
     # What the agent writes and the tool runs may reach anything.
     is_any_code = any(effect.kind == "runs-code" and effect.parameters for effect in effects)
-    if is_remote or is_any_code or "network" in commands:
+    if is_remote or is_any_code or any("remote" in effect.program for effect in effects):
         return True
-    is_doubtful = any(sighting.kind not in _NEAR for sighting in unresolved)
-    return None if is_doubtful or "" in commands or any(effect.kind == "runs-code" for effect in effects) else False
+    is_lost = any(sighting.kind not in _NEAR for sighting in unresolved)
+    return None if is_lost or any(effect.kind == "runs-code" or _is_doubtful(effect) for effect in effects) else False

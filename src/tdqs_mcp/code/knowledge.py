@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
+from tdqs_mcp.code.programs import program_effects, read_command, runs_text, spelled
 from tdqs_mcp.code.values import (
     Argument,
     Constant,
@@ -49,6 +49,9 @@ class LibraryEffect:
     is_code: bool = False
     """The agent writes the program that is started."""
 
+    program: frozenset[str] = frozenset()
+    """What a program does that is started, in the words of `commands.toml`."""
+
     is_script: bool = False
     """The text may hold several statements: its beginning proves nothing of the rest."""
 
@@ -82,7 +85,7 @@ class Spec:
         match kind:
             case "none" | "answer":
                 return None
-            case "process" if details == ["signal"] and list(arguments[1:2]) == [Constant(value=0)]:
+            case "process" if details == ["kill"] and list(arguments[1:2]) == [Constant(value=0)]:
                 return None  # os.kill(pid, 0) asks whether a program runs
             case "http":
                 return _request(details, target, arguments, keywords)
@@ -97,7 +100,7 @@ class Spec:
             case "open":
                 return _opened(_argument(arguments, keywords, details[0], "mode", "flag", "flags"))
             case "command":
-                return _command(arguments, keywords)
+                return _process(*read_command(arguments, keywords), is_code=runs_text(arguments))
             case "written":  # frame.to_json() gives the text back, frame.to_json(path) writes a file
                 path = _argument(arguments, keywords, "0", *_PATHS)
                 return (
@@ -119,6 +122,9 @@ class Spec:
             case _:
                 word = last_name(target.name)
                 words = " ".join(word.replace("_", "-") if detail == "*" else detail for detail in details)
+                if kind == "process":
+                    plain = [*words.split(), *spelled(arguments, keywords)] if details else []
+                    return _process(words or word, program_effects(plain))
                 effect = _plain(kind, words or word)
                 # `{flag: "a"}` of writeFileSync, `{flags: "a"}` of the stream that is written to: appends
                 records = [value for value in (*arguments, *target.arguments) if isinstance(value, Dictionary)]
@@ -153,6 +159,8 @@ class Knowledge:
                 return data.methods.get(last, ())  # os.getcwd().replace("/", "-")
             if package is not None:
                 specs = package.get(last, package.get("*"))
+                if specs is None and len(parts) - length > 1:  # repo.commit().message.strip()
+                    return data.methods.get(last)
                 # client.session.headers.items(): of a part of the client, by a name that lists and maps have too
                 is_part = len(parts) - length > 1
                 is_plain = (
@@ -529,61 +537,6 @@ def _opened(mode: Value | None) -> LibraryEffect | None:
     return LibraryEffect("local-read", "open")
 
 
-@cache
-def _commands() -> Mapping[str, str]:
-    text = files("tdqs_mcp.code").joinpath("data", "commands.toml").read_text(encoding="utf-8")
-    return {command: kind for kind, commands in tomllib.loads(text).items() for command in commands}
-
-
-def _command(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> LibraryEffect:
-    """Return the effect of starting a program: its words as far as known, and what they are known to do."""
-    words: list[str] = []
-    for value in (*arguments, *keywords.values()):
-        for inner in value.values if isinstance(value, Listing) else (value,):
-            text = text_of(inner)
-            if text is not None:
-                words += text.split() if len(text) < 200 else [text[:60]]
-        if isinstance(value, Listing) and words:
-            break
-    command = " ".join(words)[:120]
-    harm = DESTROYS if command_kind(command) == "delete" else ""
-    return LibraryEffect("process", command, harm=harm, is_code=_is_code(arguments))
-
-
-def _is_code(arguments: Sequence[Value]) -> bool:
-    """Return whether the agent writes what is run: `run(command, shell=True)`, `run(["python", "-c", code])`."""
-    first = arguments[0] if arguments else None
-    if isinstance(first, Argument):
-        return True
-    for value in arguments:
-        words = value.values if isinstance(value, Listing) else ()
-        if words and isinstance(words[0], Argument):
-            return True
-        for flag, code in pairwise(words):
-            if text_of(flag) in _CODE_FLAGS and isinstance(code, Argument):
-                return True
-    return False
-
-
-_CODE_FLAGS = frozenset({"-c", "-lc", "-e", "--eval", "/c", "/C", "-Command"})
-"""Options of shells and interpreters before a program's text."""
-
-
-def command_kind(words: str) -> str:
-    """Return `read`, `write`, `delete` or `network` for a command that is known, else nothing."""
-    if not _ASKING.isdisjoint(words.split()[1:2]):  # helm version, node --version
-        return "read"
-    plain = [word for word in words.split() if not word.startswith("-")]
-    for length in (3, 2, 1):
-        kind = _commands().get(" ".join(plain[:length]))
-        if kind:
-            return kind
-    return ""
-
-
-_ASKING = frozenset("version --version -V help --help".split())
-"""First words after a program's name with which it only tells of itself."""
-
 _TAKING = frozenset("get pop popitem shift find at deref getStore peek".split())
 
 _DATA_METHODS = frozenset(
@@ -649,6 +602,11 @@ def _harm(name: str) -> str:
     return ADDS if verb == "write" and _verbs()["add"].match(name) else ""
 
 
+def _process(text: str, program: frozenset[str], *, is_code: bool = False) -> LibraryEffect:
+    harm = DESTROYS if "deletes" in program else "" if {"writes", "unknown"} & program else ADDS
+    return LibraryEffect("process", text, harm=harm, program=program, is_code=is_code)
+
+
 def _plain(kind: str, text: str) -> LibraryEffect:
     """Return the effect of a call that the data names."""
     match kind:
@@ -658,8 +616,6 @@ def _plain(kind: str, text: str) -> LibraryEffect:
             harm = ADDS if text in _ADDING else ""
         case "sql-write" | "http-write":  # deleteOne, `sql-write DELETE`; insert_one
             harm = DESTROYS if text in ("PUT", "PATCH") else statement_harm(text) or _harm(text)
-        case "process":
-            harm = DESTROYS if command_kind(text) == "delete" else ""
         case _:
             harm = ADDS if kind == "state-in-memory" else ""
     return LibraryEffect(kind, text, harm=harm)

@@ -751,6 +751,7 @@ class Resolution(ABC):
         *,
         harm: str = "",
         address: str = "",
+        program: frozenset[str] = frozenset(),
         is_entry: bool = False,
         sparse: frozenset[str] = frozenset(),
     ) -> None:
@@ -765,6 +766,7 @@ class Resolution(ABC):
             parameters=parameters,
             harm=harm,
             address=address,
+            program=program,
             is_entry=is_entry,
             sparse=sparse,
         )

@@ -41,6 +41,9 @@ class Sighting:
     address: str = ""
     """Host and path of a request, as far as a part of the path is known."""
 
+    program: frozenset[str] = frozenset()
+    """What a program does that is started, in the words of `commands.toml`."""
+
     is_alone: bool = False
     """No other tool of the server does it."""
 
