@@ -339,6 +339,89 @@ def test_a_library_that_runs_a_program_does_what_the_program_does(read, call, ex
     assert verdicts(tool_of(read, f"return git.Repo(a).{call}", before="import git\n")) == expected
 
 
+LOST = {
+    "a module by its name": "import importlib\nreturn importlib.import_module(a).run()",
+    "a function by its name": "return globals()['wipe_' + a]()",
+    "a module that is loaded": "import sys\nreturn sys.modules['__main__'].run(a)",
+    "an object put on the server": "return server.state.client.do(a)",
+    "a function put on the server": "return server.settings.runner(a)",
+    "callbacks put on the server": "for callback in server.callbacks: callback(a)",
+    "code of another language": "import ctypes\nreturn ctypes.CDLL(a).run()",
+    "a store of the language": "import shelve\nreturn shelve.open(a).update(b)",
+    "a method that no data names": "import requests\nreturn requests.Session().refresh(a)",
+}
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_a_call_that_nothing_is_known_of_leaves_the_verdicts_open_and_is_named(read, case):
+    tool = tool_of(read, LOST[case])
+    assert verdicts(tool) == ("unknown", "unknown", "unknown")
+    assert {call.file for call in tool.unresolved} == {"server.py"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "db[args.a]()",
+        "globalThis[args.a]()",
+        "server.backend.wipe(args.a)",
+        "hooks.forEach((hook) => hook.close())",
+        "for (const hook of hooks) hook(args.a)",
+        "extra.session.destroyAll(args.a)",
+    ],
+)
+def test_a_script_s_call_that_nothing_is_known_of_leaves_the_verdicts_open(read, body):
+    script = f"import Database from 'better-sqlite3';\nconst db = new Database('x');\nconst hooks = [];\n{SCRIPT}"
+    (tool,) = read(index_js=f"{script}server.registerTool('run', {{}}, async (args, extra) => {{ {body}; }});").tools
+    assert verdicts(tool) == ("unknown", "unknown", "unknown")
+    assert tool.unresolved
+
+
+SCRIPT = (
+    "import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';\n"
+    "import { Worker } from 'node:worker_threads';\nimport fs from 'node:fs';\n"
+    "const server = new McpServer({ name: 'harbour', version: '1' });\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("import os\nos.kill(int(a), 9)", "process"),
+        ("import numpy\nnumpy.save(a, [1])", "file-write"),
+        ("import urllib.request\nurllib.request.urlretrieve(b, a)", "file-write"),
+        ("import pickle\npickle.loads(a)", "runs-code"),
+        ("import os\nlist(map(os.remove, [a]))", "file-delete"),
+        ("process.kill(args.a)", "process"),
+        ("fs.truncateSync(args.a)", "file-write"),
+        ("fs.linkSync(args.a, 'x')", "file-write"),
+        ("new Worker(args.a)", "runs-code"),
+        ("[args.a].forEach(fs.unlinkSync)", "file-delete"),
+    ],
+)
+def test_libraries_change_what_they_change_under_each_of_their_names(read, body, kind):
+    if body.startswith("import"):
+        tool = tool_of(read, body)
+    else:
+        (tool,) = read(index_js=f"{SCRIPT}server.registerTool('run', {{}}, async (args) => {{ {body}; }});").tools
+    assert kind in [effect.kind for effect in tool.effects]
+    assert tool.read_only is False
+
+
+STATEMENT = "const FIND_BOATS = 'SELECT * FROM boats WHERE id = ?';\nconst db = new Database('x');\n"
+
+
+@pytest.mark.parametrize("call", ["all(args.id)", "all()", "get(args.id)", "iterate(args.id)"])
+@pytest.mark.parametrize(
+    "library", ["Database from 'better-sqlite3'", "{ DatabaseSync as Database } from 'node:sqlite'"]
+)
+def test_the_value_of_a_prepared_statement_is_no_statement(read, library, call):
+    body = f"return db.prepare(FIND_BOATS).{call};"
+    tool = f"server.registerTool('run', {{}}, async (args) => {{ {body} }});"
+    (tool,) = read(index_js=f"import {library};\n{STATEMENT}{SCRIPT}{tool}").tools
+    assert ([effect.kind for effect in tool.effects], tool.read_only) == (["db-read"], True)
+
+
 def test_a_statement_that_the_agent_writes_is_a_write_unless_the_connection_reads_only(read):
     body = "import sqlite3\nsqlite3.connect('{}', uri=True).execute(a)"
     assert effects(tool_of(read, body.format("x"))) == ["sql-write server.py:9"]

@@ -103,6 +103,10 @@ _UNDEFINED = Constant(value=None)
 """What a script's function gets for an argument that a call leaves out."""
 
 
+_CALLED_BACK = frozenset("file-delete file-move process command runs-code".split())
+"""Effects of functions of libraries that are told of when the function is handed over, and not called by its name."""
+
+
 class Calls(Resolution):
     """Calls of a project; `Interpreter` follows the bodies."""
 
@@ -447,7 +451,9 @@ class Calls(Resolution):
             settling = tuple(External(name=f"Promise.{word}") for word in ("resolve", "reject"))
             return self.call(first, settling, {}, node, frame)
         self.trace.is_read_only |= _says_read_only(arguments, keywords)
-        self._call_back(arguments, keywords, node, frame)
+        specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
+        handed = (External(name=f"{name}()"),) if any(spec.hands_object for spec in specs or ()) else ()
+        self._call_back(arguments, keywords, node, frame, handed)
         if name in _GATHERING:
             return Listing(values=arguments, parameters=parameters_of(arguments))
         if name == "Object.keys" and isinstance(first, Argument) and not first.name:
@@ -470,7 +476,6 @@ class Calls(Resolution):
                 self._use(first)  # Object.entries(args): whatever is in it
             return first
         self._use(*arguments, *keywords.values())
-        specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
         if specs is None:
             specs = _statement_specs(name, arguments)
         if specs is None and not self._evaluates(name.rpartition(".")[2], arguments, node, frame):
@@ -547,13 +552,22 @@ class Calls(Resolution):
         return next((owners[function] for function in inner if function in owners), of)
 
     def _call_back(
-        self, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame
+        self,
+        arguments: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: CallSite,
+        frame: CallFrame,
+        handed: tuple[Value, ...] = (),
     ) -> None:
-        """Follow functions that are handed over: whoever gets them calls them."""
+        """Follow functions that are handed over: whoever gets them calls them, also `map(os.remove, paths)`."""
         for value in (*arguments, *keywords.values()):
             for inner in alternatives(value):
                 if isinstance(inner, Closure):
-                    self._invoke(inner, (), {}, depth=frame.depth, line=node.line)
+                    self._invoke(inner, handed, {}, depth=frame.depth, line=node.line)
+                elif isinstance(inner, External) and not inner.name.endswith((")", "]")):
+                    for spec in self.knowledge.lookup(inner.name, is_python=frame.module.is_python) or ():
+                        if spec.words[0] in _CALLED_BACK:
+                            self._effect(spec, inner, (unknown(*arguments),), {}, node, frame)
 
     def _unknown_call(
         self, target: Value, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame

@@ -271,9 +271,12 @@ class Expressions(Assignments):
                     parts_ = [value.values if isinstance(value, Listing) else (elements(value),) for value in values_]
                     whole = tuple(item for part in parts_ for item in part)
                     return bounded(Listing(values=whole, parameters=parameters_of(values_)))
-                if operator == "/" and isinstance(values_[0], External):
+                paths = [value for value in values_ if operator == "/" and isinstance(value, External)]
+                if paths and (paths[0] is values_[0] or paths[0].name.startswith("pathlib.")):
                     self._use(*values_[1:])
-                    return replace(values_[0], parameters=parameters_of(values_))
+                    return replace(paths[0], parameters=parameters_of(values_))
+                if operator == "regex":
+                    return External(name="RegExp()")
                 if operator == "," and values_:
                     return values_[-1]
                 self._use(*values_)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -77,13 +76,18 @@ class Spec:
         """A request, which gives back an answer: `client.get(url).json().get("id")` asks once."""
         return self.words == ("answer",) or (self.words[0] == "http" and self.words[1] != "connect")
 
+    @property
+    def hands_object(self) -> bool:
+        """Functions that the call is given get an object of the same package: `startSpan(name, span => …)`."""
+        return self.words == ("hands",)
+
     def effect(
         self, target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]
     ) -> LibraryEffect | None:
         """Return what a call with these arguments does; None for nothing that counts."""
         kind, *details = self.words
         match kind:
-            case "none" | "answer":
+            case "none" | "answer" | "hands":
                 return None
             case "process" if details == ["kill"] and list(arguments[1:2]) == [Constant(value=0)]:
                 return None  # os.kill(pid, 0) asks whether a program runs
@@ -152,15 +156,21 @@ class Knowledge:
             specs = self.lookup(bare, is_python=is_python)
             return () if specs is None else specs
         parts = plain.split(".")
+        if name.endswith("[]"):  # db[method](): whichever it is; of console[level]() all are harmless
+            return () if parts[0] in data.harmless else None
         for length in range(len(parts), 0, -1):
             owner = ".".join(parts[:length])
             package = data.packages.get(owner)
+            if package is not None and length == len(parts) > 1 and package.keys().isdisjoint((last, "*")):
+                continue
             if package is not None and owner in data.plain and "(" in name.rpartition(".")[0]:
-                return data.methods.get(last, ())  # os.getcwd().replace("/", "-")
+                return data.methods.get(last)  # os.getcwd().replace("/", "-")
             if package is not None:
                 specs = package.get(last, package.get("*"))
-                if specs is None and len(parts) - length > 1:  # repo.commit().message.strip()
-                    return data.methods.get(last)
+                if specs is None:  # repo.commit().message.strip(), an object of a class
+                    own = data.methods.get(last) if len(parts) - length > 1 else None
+                    is_made = length == len(parts) or makes_object(name)  # a package's default export is a class too
+                    return () if own is None and is_made else own
                 # client.session.headers.items(): of a part of the client, by a name that lists and maps have too
                 is_part = len(parts) - length > 1
                 is_plain = (
@@ -169,7 +179,8 @@ class Knowledge:
                 return data.methods.get(last, specs) if is_plain else specs
         scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
         if scope in data.packages:
-            return data.packages[scope].get(last, data.packages[scope].get("*"))
+            own = data.packages[scope].get(last, data.packages[scope].get("*"))
+            return data.methods.get(last) if own is None else own
         if not data.harmless.isdisjoint((parts[0], scope, plain)):
             return ()
         specs = data.methods.get(last) if "." in name else None
@@ -236,8 +247,6 @@ def _load(name: str) -> _Language:
             packages.setdefault(package, {}).update(calls)
     methods = _calls(data["methods"])
     own = frozenset(data["harmless"].split())
-    if "effectful" in data:
-        own |= sys.stdlib_module_names - packages.keys() - set(data["effectful"].split())
     by_hand = own.union(name for name in packages if packages[name].keys() != {"*"})
     derived = _derived()[name]
     for package, entry in derived["packages"].items():
@@ -284,7 +293,7 @@ _CLIENT = re.compile(r"(^|[_/-])(api|client|sdk)s?$|(^|[a-z0-9_])(Api|API|Client
 
 
 def _is_none(spec: Spec) -> bool:
-    return spec.words == ("none",)
+    return spec.words in (("none",), ("hands",))
 
 
 def last_name(name: str) -> str:

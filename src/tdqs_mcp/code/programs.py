@@ -21,7 +21,7 @@ _OPEN = "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _CommandEntry:
     does: frozenset[str]
     options: frozenset[str] | None
     without: frozenset[str]
@@ -55,7 +55,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Programs:
-    entries: Mapping[str, Sequence[_Entry]]
+    entries: Mapping[str, Sequence[_CommandEntry]]
     before: Sequence[Sequence[str]]
     remote: frozenset[str]
     valued: Mapping[str, frozenset[str]]
@@ -66,9 +66,9 @@ def _programs() -> _Programs:
     data: dict[str, Any] = tomllib.loads(
         files("tdqs_mcp.code").joinpath("data", "commands.toml").read_text(encoding="utf-8")
     )
-    entries: dict[str, list[_Entry]] = {}
+    entries: dict[str, list[_CommandEntry]] = {}
     for row in data["command"]:
-        entry = _Entry(
+        entry = _CommandEntry(
             does=frozenset(row["does"].split()),
             options=frozenset(row["options"].split()) if "options" in row else None,
             without=frozenset(row.get("without", "").split()),
@@ -143,7 +143,7 @@ def program_effects(words: Sequence[str]) -> frozenset[str]:
     return _without_here(_default(program), rest)
 
 
-def _chosen(entries: Sequence[_Entry], words: Sequence[str], default: frozenset[str]) -> frozenset[str]:
+def _chosen(entries: Sequence[_CommandEntry], words: Sequence[str], default: frozenset[str]) -> frozenset[str]:
     """Return what the first entry that fits says; of several that computed words may mean what all of them say."""
     possible: list[frozenset[str]] = []
     for entry in entries:
