@@ -288,6 +288,104 @@ def test_a_program_that_the_agent_writes_is_code(read, call):
     assert (tool.read_only, tool.destructive) == (False, True)
 
 
+SCRIPT = (
+    "import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';\n"
+    "import { Worker } from 'node:worker_threads';\nimport fs from 'node:fs';\n"
+    "const server = new McpServer({ name: 'harbour', version: '1' });\n"
+)
+
+FUNCTION_TABLES = {
+    "a list of pairs": 'for name, function in [("sink", sink), ("show", show)]:\n    server.add_tool(function, name=name)\n',
+    "a dictionary": 'for name, function in {"sink": sink, "show": show}.items():\n    server.add_tool(function, name=name)\n',
+    "a dictionary with texts": (
+        'TOOLS = {"sink": (sink, "Sinks."), "show": (show, "Shows.")}\n'
+        "for name, (function, text) in TOOLS.items():\n    server.tool(name=name, description=text)(function)\n"
+    ),
+    "pairs of a script": (
+        'for (const [name, run] of [["sink", sink], ["show", show]]) server.registerTool(name, { description: "x" }, run);'
+    ),
+    "objects of a script": (
+        'const TOOLS = { sink: { run: sink, text: "Sinks." }, show: { run: show, text: "Shows." } };\n'
+        "for (const [name, { run, text }] of Object.entries(TOOLS)) server.registerTool(name, { description: text }, run);"
+    ),
+    "a function that goes through pairs": (
+        '[["sink", sink], ["show", show]].forEach(([name, run]) => server.registerTool(name, { description: "x" }, run));'
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FUNCTION_TABLES)
+def test_each_row_of_a_table_has_its_own_function(read, case):
+    if "script" in case or "goes" in case:
+        functions = "const sink = ({ path }) => fs.rmSync(path);\nconst show = ({ path }) => fs.readFileSync(path);\n"
+        report = read(index_js=f"{SCRIPT}{functions}{FUNCTION_TABLES[case]}")
+    else:
+        functions = (
+            "import os\n\ndef sink(path: str) -> str:\n    os.remove(path)\n\n"
+            "def show(path: str) -> str:\n    return open(path).read()\n\n"
+        )
+        report = read(server_py=f"{HEAD}{functions}{FUNCTION_TABLES[case]}")
+    kinds = {tool.name: [str(effect.kind) for effect in tool.effects] for tool in report.tools}
+    assert kinds == {"sink": ["file-delete"], "show": ["local-read"]}
+
+
+def test_a_name_gets_no_function_where_the_rows_of_a_table_cannot_be_read(read):
+    functions = "from rows import read_rows\n\ndef sink(path: str):\n    pass\n\ndef show(path: str):\n    pass\n\n"
+    loop = "for function in [sink, show]:\n    for name in ['a', 'b']:\n        server.add_tool(function, name=name)\n"
+    report = read(server_py=f"{HEAD}{functions}{loop}")
+    assert {tool.name: tool.handler for tool in report.tools} == {"a": None, "b": None}
+    assert {tool.read_only for tool in report.tools} == {"unknown"}
+    assert all("which of several functions" in problem for problem in report.problems)
+
+
+@pytest.mark.parametrize(
+    "registered",
+    [
+        'server.tool({ name: "show", description: "x", schema: {} }, async ({ path }) => fs.readFileSync(path));',
+        (
+            'server.experimental.tasks.registerToolTask("show", { description: "x", inputSchema: {} }, '
+            "{ createTask: async ({ path }) => fs.readFileSync(path), getTask: async () => 1 });"
+        ),
+    ],
+)
+def test_other_forms_of_a_registration_are_read(read, registered):
+    (tool,) = read(index_js=f"{SCRIPT}{registered}").tools
+    assert (tool.name, effects(tool)) == ("show", ["local-read index.js:5"])
+
+
+def test_a_listed_tool_without_a_branch_is_open_and_says_so(read):
+    tools = "".join(f'Tool(name="{name}", description="x", inputSchema={{}}), ' for name in ("show", "sink"))
+    listed = f"@server.list_tools()\nasync def tools():\n    return [{tools}]\n\n"
+    called = "@server.call_tool()\nasync def call(name, arguments):\n    if name == 'show':\n        return 'x'\n    raise ValueError\n"
+    shown, sunk = read(server_py=f"from mcp.types import Tool\n{HEAD}{listed}{called}").tools
+    assert (shown.read_only, sunk.read_only) == (True, "unknown")
+    assert [call.text for call in sunk.unresolved] == ["no branch for sink"]
+
+
+def test_of_statements_that_branches_choose_the_worst_counts(read):
+    body = (
+        "import sqlite3\nif a == 'create':\n    statement = f'CREATE TABLE {b} (name)'\nelse:\n"
+        "    statement = f'DROP TABLE {b}'\nsqlite3.connect('x').execute(statement)"
+    )
+    tool = tool_of(read, body)
+    assert (tool.destructive, [effect.text for effect in tool.effects]) == (True, ["DROP TABLE {}"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "with tempfile.TemporaryDirectory() as folder:\n    shutil.copy(a, folder)",
+        "with tempfile.TemporaryDirectory() as folder:\n    open(os.path.join(folder, 'x'), 'w').write(a)",
+        "folder = tempfile.mkdtemp()\nshutil.copy2(a, os.path.join(folder, 'x'))\nshutil.rmtree(folder)",
+    ],
+)
+def test_a_file_in_a_folder_of_the_tool_s_own_is_no_change(read, body):
+    tool = tool_of(read, body, before="import os, shutil, tempfile\n")
+    assert (tool.read_only, tool.destructive) == (True, False)
+    moved = tool_of(read, "shutil.move(a, tempfile.mkdtemp())", before="import shutil, tempfile\n")
+    assert moved.read_only is False
+
+
 PROGRAMS = {
     '["git", "branch", "--list", a]': (True, False, False),
     '["git", "branch", "-D", a]': (False, True, False),
@@ -375,13 +473,6 @@ def test_a_script_s_call_that_nothing_is_known_of_leaves_the_verdicts_open(read,
     (tool,) = read(index_js=f"{script}server.registerTool('run', {{}}, async (args, extra) => {{ {body}; }});").tools
     assert verdicts(tool) == ("unknown", "unknown", "unknown")
     assert tool.unresolved
-
-
-SCRIPT = (
-    "import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';\n"
-    "import { Worker } from 'node:worker_threads';\nimport fs from 'node:fs';\n"
-    "const server = new McpServer({ name: 'harbour', version: '1' });\n"
-)
 
 
 @pytest.mark.parametrize(

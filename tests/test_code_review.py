@@ -114,6 +114,29 @@ def test_a_prompt_has_the_definition_and_the_handler_and_what_it_calls_with_line
     assert "os.remove" not in second["user"]
 
 
+DIGITS = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+PLACES = {
+    f'headers = {{"X-Harbour": "{DIGITS}"}}': 'headers = {"X-Harbour": "***"}',
+    'headers: dict[str, str] = {"Accept": "moor-4711", "B": f"Bearer {name}"}': '{"Accept": "***", "B": f"Bearer {name}"}',
+    'session.headers.update({"X-Harbour": "moor-4711"})': 'session.headers.update({"X-Harbour": "***"})',
+    'httpx.get(name, auth=("pilot", "moor-4711"))': 'httpx.get(name, auth=("***", "***"))',
+    'client.cookies.set("sid", "moor-4711")': 'client.cookies.set("***", "***")',
+    f'key = "{DIGITS}"': 'key = "***"',
+    'word = "q8Zr2LwX0vTn5KyB7cMd"': 'word = "***"',
+    'find_boats_of_harbour_2024("https://boats.example/v1/list_of_boats_2024")': "/v1/list_of_boats_2024",
+    'if auth == "pilot": mode = "moor-4711"': 'mode = "moor-4711"',
+}
+"""Lines of code with what a model sees of them."""
+
+
+@pytest.mark.parametrize("line", PLACES)
+def test_a_secret_is_known_by_the_place_it_stands_in_and_by_its_letters(command, harbour, line):
+    folder, _ = harbour
+    (folder / "berths.py").write_text(BERTHS.replace("    os.remove(path)\n", f"    {line}\n    os.remove(path)\n"))
+    text = prompts_of(command, harbour, "--format", "json", "--tool", "close_berth")[0]["user"]
+    assert PLACES[line] in text
+
+
 def test_secrets_are_cut_out_and_lines_keep_their_numbers(command, harbour):
     folder, _ = harbour
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----"

@@ -103,6 +103,9 @@ _UNDEFINED = Constant(value=None)
 """What a script's function gets for an argument that a call leaves out."""
 
 
+_AUTHORIZING = frozenset(["set_authorizer", "setAuthorizer"])
+"""Calls that hand a database a function that may refuse what the agent writes."""
+
 _CALLED_BACK = frozenset("file-delete file-move process command runs-code".split())
 """Effects of functions of libraries that are told of when the function is handed over, and not called by its name."""
 
@@ -450,7 +453,7 @@ class Calls(Resolution):
         if name == "Promise" and isinstance(first, Closure):  # new Promise((resolve, reject) => …)
             settling = tuple(External(name=f"Promise.{word}") for word in ("resolve", "reject"))
             return self.call(first, settling, {}, node, frame)
-        self.trace.is_read_only |= _says_read_only(arguments, keywords)
+        self.trace.is_read_only |= _says_read_only(arguments, keywords) or last_name(node.function) in _AUTHORIZING
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
         handed = (External(name=f"{name}()"),) if any(spec.hands_object for spec in specs or ()) else ()
         self._call_back(arguments, keywords, node, frame, handed)
@@ -685,6 +688,9 @@ class Calls(Resolution):
         }  # `Path(part).unlink()`, but not `fs.rm(part)`
         if kind == "file-write" and not parameters and not self._absent.isdisjoint({*path, *subjects}):
             return  # the server makes its own file where it is missing
+        if kind == "file-write" and any(map(_is_temporary, path)):
+            self.trace.written |= {*path}
+            return  # the tool's own folder, as of `with TemporaryDirectory() as folder`
         is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))
         if kind in ("file-write", "file-move"):
             self.trace.written |= {*path, *([] if is_copy else subjects)}
@@ -702,7 +708,16 @@ class Calls(Resolution):
         sparse = self._sparse_in((*arguments, *keywords.values())) if kind in _REQUESTS else frozenset[str]()
         address, program = effect.address, effect.program
         self._note(
-            sink, kind, *place, text, effect.host, parameters, harm=harm, address=address, program=program, sparse=sparse
+            sink,
+            kind,
+            *place,
+            text,
+            effect.host,
+            parameters,
+            harm=harm,
+            address=address,
+            program=program,
+            sparse=sparse,
         )
         if effect.is_code:
             self._note(self.trace.effects, "runs-code", *place, text, parameters=parameters, harm=DESTROYS)

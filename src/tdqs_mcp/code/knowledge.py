@@ -502,7 +502,14 @@ def _statement(value: Value | None) -> LibraryEffect:
     if isinstance(value, External) and value.arguments:  # sqlalchemy.text("SELECT …")
         texts = [text_of(value.arguments[0])]
     outcomes = [_statement_text(text) for text in texts]
-    return next((outcome for outcome in outcomes if outcome.kind == "sql-write"), outcomes[0])
+    return min(outcomes, key=_certainty)
+
+
+def _certainty(statement: LibraryEffect) -> int:
+    """Order statements of which one is run: what takes something first, then changes, then what is not known."""
+    order = [("sql-write", DESTROYS), ("sql-write", ""), ("sql-write", ADDS), ("sql-unknown", "")]
+    place = (statement.kind, statement.harm)
+    return order.index(place) if place in order else len(order)
 
 
 def _statement_text(text: str | None) -> LibraryEffect:

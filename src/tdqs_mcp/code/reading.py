@@ -57,6 +57,7 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     problems += [f"{part.module.path}:{part.line}: the name of a tool is computed" for part in computed]
     registrations = [registration for registration in registrations if not registration.is_computed]
     traces = [_follow(interpreter, registration) for registration in registrations]
+    _mark_unanswered(list(zip(registrations, traces, strict=True)))
     _mark_creating([trace for trace in traces if trace])
     _part_housekeeping([trace for trace in traces if trace])
     results = ResultReader(interpreter)
@@ -97,6 +98,17 @@ def _no_tools(project: Project) -> str:
     }
     elsewhere = f"; it imports {first_of(sorted(origins), MAX_NAMED)}, which may have them" if origins else ""
     return f"no tool was found in the code{elsewhere}"
+
+
+def _mark_unanswered(tools: Sequence[tuple[Registration, CallTrace | None]]) -> None:
+    """Leave open what is done for a name that has no branch in a function that has branches for others' names."""
+    dispatched = [(tool, trace) for tool, trace in tools if tool.dispatched and trace is not None]
+    branching = {tool.handler for tool, trace in dispatched if trace.arms}
+    for tool, trace in dispatched:
+        if tool.handler in branching and not trace.arms and tool.handler is not None:
+            place = (tool.handler.module.path, tool.handler.function.line)
+            text = f"no branch for {tool.name}"
+            trace.unresolved.append(Sighting(kind="handler", path=place[0], line=place[1], depth=0, text=text))
 
 
 def _mark_creating(traces: Sequence[CallTrace]) -> None:

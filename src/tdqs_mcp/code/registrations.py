@@ -1,6 +1,7 @@
 """Where a project registers its tools, and which function answers a call of each."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,10 +13,12 @@ from tdqs_mcp.code.nodes import (
     Attribute,
     CallSite,
     Class,
+    Collection,
     Element,
     FormalParameter,
     Function,
     Literal,
+    Loop,
     Name,
     ObjectLiteral,
     Return,
@@ -24,7 +27,7 @@ from tdqs_mcp.code.nodes import (
     children,
     walk,
 )
-from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
+from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name, targets
 from tdqs_mcp.code.trace import ALL, CallFrame
 from tdqs_mcp.code.values import (
     UNKNOWN,
@@ -48,11 +51,11 @@ COMPUTED = "{}"
 """The name of a tool of whose name nothing is known."""
 
 _REGISTERING = frozenset(
-    "tool registerTool register_tool addTool add_tool from_function fromFunction defineTool".split()
+    "tool registerTool registerToolTask register_tool addTool add_tool from_function fromFunction defineTool".split()
 )
 _HANDLERS = (
     "handler execute handle run call callback cb func fn function "
-    "implementation toolCallback invoke exec run_tool handle_call _run runTool handleRequest call_tool"
+    "implementation toolCallback createTask invoke exec run_tool handle_call _run runTool handleRequest call_tool"
 ).split()
 _SCHEMAS = (
     "inputSchema input_schema parameters schema paramsSchema inputShape argsShape paramsShape input args args_schema"
@@ -133,6 +136,7 @@ class Finder:
         self._found = _Findings()
         self._mounts = Mounts(self._reader)
         self._registrars: dict[Function, Sequence[tuple[CallSite, tuple[Function, ...]]]] = {}
+        self._loops: dict[SyntaxNode, tuple[SyntaxNode, SyntaxNode]] = {}
 
     def find(self) -> list[Registration]:
         """Return the tools by name, in the order of their files; each has a handler, or says why it has none."""
@@ -163,13 +167,66 @@ class Finder:
         match node:
             case Function(decorators=decorators) if decorators:
                 self._decorated(node, scope)
+            case Loop(body=body):
+                match body.statements:
+                    case [
+                        Assign(target=Collection() | ObjectLiteral() as target, value=Element(iterable=iterable)),
+                        *_,
+                    ]:
+                        self._loops |= dict.fromkeys(walk(body), (target, iterable))
             case CallSite():
                 self._mounts.read(node, scope)
-                self._called(node, scope)
+                match node:
+                    case CallSite(
+                        function=Attribute(value=iterable, key="forEach"),
+                        arguments=[Function(parameters=[FormalParameter(pattern=SyntaxNode() as target)], body=body)],
+                    ):
+                        self._loops |= dict.fromkeys(walk(body), (target, iterable))
+                for place in self._rows(node, scope):
+                    self._called(node, place)
             case ObjectLiteral():
                 self._record(node, scope)
             case Class():
                 self._class(node, scope)
+
+    def _rows(self, call: CallSite, scope: NameScope) -> Iterator[NameScope]:
+        """Yield the scope of a call, with the names of each row where a loop goes through a table of functions.
+
+        `for name, function in [("find", find), …]`, `for (const [name, { run }] of Object.entries(TOOLS))`.
+        """
+        target, iterable = self._loops.get(call, (None, None))
+        rows = self._table(iterable, scope) if target is not None and iterable is not None else []
+        cells = (part for row in rows for part in walk(row) if isinstance(part, Name | Attribute | Function))
+        if target is None or not any(self._closures(cell, scope) for cell in cells):
+            yield scope
+            return
+        for row in rows:
+            place = replace(scope, cache={})
+            place.names = {**scope.names, **{name: [value] for name, value in targets(target, row)}}
+            yield place
+
+    def _table(self, iterable: SyntaxNode, scope: NameScope) -> list[SyntaxNode]:
+        """Return the rows of a list that stands in the same module, and of the items of a map."""
+        owner: SyntaxNode | None = None
+        match iterable:
+            case CallSite(function=Attribute(value=Name(id="Object"), key="entries"), arguments=[owner]):
+                pass
+            case CallSite(function=Attribute(value=owner, key="items")):
+                pass
+        table = self._reader.locate(Expression(node=owner or iterable, scope=scope))
+        if table.scope.module is not scope.module:
+            return []
+        match table.node:
+            case ObjectLiteral(items=items) if owner and all(key not in ("", "...") for key, _ in items):
+                names = [Literal(line=value.line, value=key) for key, value in items]
+                return [
+                    Collection(line=name.line, values=[name, value])
+                    for name, (_, value) in zip(names, items, strict=True)
+                ]
+            case Collection(values=values) if not owner:
+                return [self._reader.locate(table.part(value)).node for value in values]
+            case _:
+                return []
 
     def _value(self, node: SyntaxNode | None, scope: NameScope) -> Value:
         if node is None:
@@ -298,6 +355,19 @@ class Finder:
                 function = Expression(node=own, scope=place)
                 self._found.direct.append(replace(registration, function=function, server=server))
 
+    def _add_each(self, call: CallSite, handlers: Sequence[Closure], scope: NameScope) -> None:
+        """Add the tool of each function; none answers where the names come from somewhere else."""
+        before = len(self._found.direct)
+        for handler in handlers:
+            self._add(call, _own_name(handler.function), handler, scope, handler.function)
+        names = Counter(registration.name for registration in self._found.direct[before:])
+        self._found.direct[before:] = [
+            registration
+            if names[registration.name] == 1
+            else replace(registration, handler=None, problem="which of several functions answers it was not found")
+            for registration in self._found.direct[before:]
+        ]
+
     def _names(self, parts: Mapping[str, Expression], fallback: str) -> list[str]:
         """Return the names that a call gives; those of a loop are several."""
         for key in ("name", "first"):
@@ -357,7 +427,11 @@ class Finder:
         is_sdk = last_name(call.function) in _REGISTERING
         if is_sdk and self._is_computed(first.node, first.scope):
             self._found.templates.append(self._arguments_parts(arguments[1:-1]))
-        if not names:  # own helper: register(server, "name", …)
+        record = self._value(first.node, first.scope)
+        if not names and isinstance(record, Dictionary):  # tool({ name, description, schema }, run)
+            position = -1
+            names = [text for text in map(text_of, alternatives(record.get("name") or UNKNOWN)) if text]
+        elif not names:  # own helper: register(server, "name", …)
             position = 1
             names = [text for text in map(text_of, alternatives(self._value(second.node, second.scope))) if text]
         if not names or " " in names[0]:
@@ -365,7 +439,7 @@ class Finder:
         handlers = self._closures(arguments[-1].node, arguments[-1].scope)
         arguments = arguments[position + 1 : -1]
         parts, definition = self._arguments_parts(arguments), self._argument_values(arguments)
-        handler = handlers[0] if handlers else None
+        handler = handlers[0] if handlers and (len(handlers) == 1 or len(names) == 1) else None
         for name in names:
             registration = self._registration(name, handler, scope, call, definition, parts, is_direct=is_sdk)
             self._found.direct.append(registration)
@@ -450,7 +524,7 @@ class Finder:
         closures = [value for value in values if isinstance(value, Closure)]
         for value in values:  # a class, or an object, with a method that answers: `{name, handler: ListBoatsHandler}`
             owner = Instance(of=value) if isinstance(value, ClassValue) else value
-            if isinstance(owner, Instance):
+            if isinstance(owner, Instance | Dictionary):
                 members = (self._interpreter.member(owner, word) for word in _HANDLERS)
                 closures += [member for member in members if isinstance(member, Closure)][:1]
         if not closures and isinstance(node, CallSite):
@@ -468,16 +542,14 @@ class Finder:
             return  # Prompt.from_function
         inner = call.function if isinstance(call.function, CallSite) else None
         if inner is not None and last_name(inner.function) == "tool" and call.arguments:
-            for handler in self._closures(call.arguments[0], scope):
-                self._add(inner, _own_name(handler.function), handler, scope, handler.function)
+            self._add_each(inner, self._closures(call.arguments[0], scope), scope)
         elif word in ("add_tool", "from_function", "tool", "register_tool") and (
             call.arguments or "fn" in call.keywords
         ):
             for node in [*call.arguments[:2], *([call.keywords["fn"]] if "fn" in call.keywords else [])]:
                 if isinstance(node, CallSite) and last_name(node.function) == "from_function":
                     continue  # add_tool(Tool.from_function(…)) is read where that call stands
-                for handler in self._closures(node, scope):
-                    self._add(call, _own_name(handler.function), handler, scope, handler.function)
+                self._add_each(call, self._closures(node, scope), scope)
         elif call.arguments and isinstance(call.function, Name | Attribute) and word not in _REGISTERING:
             self._called_helper(call, scope)
 

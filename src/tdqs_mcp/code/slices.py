@@ -1,6 +1,9 @@
 """Slices of the code of tools for a model to read: handler and what it calls, line by line, without secrets."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from math import log2
 from pathlib import Path
 
 from tdqs_mcp.canonical import visible
@@ -45,13 +48,73 @@ class _Source:
                 text = (self._root / file).read_bytes().decode("utf-8-sig", errors="replace")
             except OSError:
                 text = ""
-            self._files[file] = hide_secrets(text.replace("\r\n", "\n")).split("\n")
+            self._files[file] = hide_literals(hide_secrets(text.replace("\r\n", "\n"))).split("\n")
         return self._files[file]
 
     def line(self, file: str, number: int) -> str:
         """Return a line as it is shown: without what cannot be seen, cut where it is too long."""
         text = visible(self.lines(file)[number - 1]).rstrip()
         return text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}…"
+
+
+def hide_literals(text: str) -> str:
+    """Return code with `***` for texts that look random, and for those where a program shows who it is.
+
+    That is in headers, cookies and `auth`, whatever their names are; keys of a map and templates stay.
+    """
+    parts, end = [], 0
+    for match in _CREDENTIALS.finditer(text):
+        stop = _closing(text, match.end())
+        if match.end() > end:
+            parts += [text[end : match.end()], _LITERAL.sub(_masked, text[match.end() : stop])]
+            end = stop
+    return _WORD.sub(_without_random, "".join([*parts, text[end:]]))
+
+
+_CREDENTIALS = re.compile(
+    r"\b\w*?(?:headers?|auth|authorization|basicauth|credentials?|cookies?)\b[\w.\[\]\"'-]*"
+    r"(?::[ \w\[\],|.<>]+=|\s*[:=](?![=>])|(?:(?<=auth)|(?<=\.set)|(?<=\.update)|(?<=setheader))(?=\())"
+    r"\s*(?=[({\[\"'])",
+    re.IGNORECASE,
+)
+"""What comes before a value, or the arguments, by which a program shows who it is: `headers = {`, `auth=(`."""
+
+_LITERAL = re.compile(r"""(["'])((?:\\.|(?!\1)[^\\\n])*)\1(?P<key>\s*:)?""")
+_WORD = re.compile(r"""(?<![\w/+.-])(?:(?<=["'`])[\w+/=-]{20,}(?![\w/.(-])|[\w+/=-]{20,}(?=["'`]))""")
+MAX_VALUE = 2_000
+"""Characters of a map of headers."""
+
+
+def _closing(text: str, start: int) -> int:
+    """Return where the bracket or the quotation mark closes that opens at a character."""
+    pairs = {"(": ")", "{": "}", "[": "]"}
+    if text[start] not in pairs:
+        return text.find(text[start], start + 1) + 1 or len(text)
+    depth = 0
+    for position in range(start, min(len(text), start + MAX_VALUE)):
+        depth += (text[position] in pairs) - (text[position] in pairs.values())
+        if not depth:
+            return position + 1
+    return start + 1
+
+
+def _masked(match: re.Match[str]) -> str:
+    is_shown = match["key"] is not None or "{" in match[2] or not match[2]
+    return match[0] if is_shown else f"{match[1]}***{match[1]}"
+
+
+def _without_random(match: re.Match[str]) -> str:
+    word = match[0].strip("=")
+    is_mixed = any(letter.isdigit() for letter in word) and any(letter.isalpha() for letter in word)
+    shares = [count / len(word) for count in Counter(word).values()]
+    bits = -sum(share * log2(share) for share in shares)
+    limit = HEX_BITS if re.fullmatch("[0-9a-fA-F]+", word) else WORD_BITS
+    return "***" if is_mixed and bits >= limit else match[0]
+
+
+HEX_BITS, WORD_BITS = 3.0, 4.0
+"""Shannon entropy of a character from which a word looks random. detect-secrets has 3.0 for hexadecimal digits and 4.5
+for base64, which no word of 20 letters reaches."""
 
 
 class _Selection:
