@@ -386,6 +386,43 @@ def test_a_file_in_a_folder_of_the_tool_s_own_is_no_change(read, body):
     assert moved.read_only is False
 
 
+@pytest.mark.parametrize("given", ["async ({ kind }) => {", "async (args) => { const { kind } = schema.parse(args);"])
+def test_all_branches_of_a_chain_count_wherever_its_parameter_comes_from(read, given):
+    schema = 'const schema = z.object({ kind: z.enum(["link", "full", "none"]) });\n'
+    chain = (
+        'if (kind === "full") { return "f"; } else if (kind === "link") { return "l"; } else { throw new Error("no"); }'
+    )
+    tool = f'server.registerTool("show", {{ description: "x", inputSchema: schema }}, {given} {chain} }});'
+    (tool,) = read(index_js=f'import {{ z }} from "zod";\n{SCRIPT}{schema}{tool}').tools
+    assert [dead.value for dead in tool.dead_enum_values] == ["none"]
+
+
+@pytest.mark.parametrize("default", [{}, {"default": None}])
+def test_null_is_no_default_that_the_schema_gives(read, tmp_path, command, write, default):
+    limit = {"type": ["integer", "null"], "description": "Berths that come back. Default: 25."} | default
+    tool = {"name": "run", "description": "List berths.", "inputSchema": {"type": "object", "properties": {"a": limit}}}
+    read(server_py=f"{HEAD}@server.tool()\ndef run(a: int | None = None) -> list:\n    return list(range(a or 10))\n")
+    words = ("lint", write("catalog.json", [tool]), "--source", tmp_path, "--select", "TDQ808", "--format", "json")
+    (finding,) = json.loads(command(*words).stdout)["findings"]
+    assert finding["message"] == "the definition gives a the default 25, the code default 10: server.py:6"
+
+
+ERRORS = {
+    "the protocol's form": '{ isError: true, content: [{ type: "text", text: "id is required" }] }',
+    "a helper": 'fail("id is required")',
+    "JSON as the text": '{ content: [{ type: "text", text: JSON.stringify({ error: "id is required" }) }] }',
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_errors_that_a_script_returns_as_results_have_their_texts(read, case):
+    helper = 'const fail = (text) => ({ isError: true, content: [{ type: "text", text }] });\n'
+    body = f'if (!id) return {ERRORS[case]};\nreturn {{ content: [{{ type: "text", text: id }}] }};'
+    tool = f'server.registerTool("show", {{ description: "x" }}, async ({{ id }}) => {{\n{body} }});'
+    (tool,) = read(index_js=f"{SCRIPT}{helper}{tool}").tools
+    assert [(error.text, error.line, error.is_result) for error in tool.errors] == [("id is required", 7, True)]
+
+
 PROGRAMS = {
     '["git", "branch", "--list", a]': (True, False, False),
     '["git", "branch", "-D", a]': (False, True, False),

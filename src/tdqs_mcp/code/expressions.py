@@ -593,15 +593,18 @@ class Expressions(Assignments):
 
     def _error_result(self, value: Value, line: int, frame: CallFrame) -> None:
         """Note an error that is returned as a normal result: `{"error": …}`, `"Error: …"`, `isError: true`."""
-        place = (frame.module, line, frame.depth)
-        text = text_of(value)
-        if text and text.lower().startswith("error"):
-            self._note(self.trace.errors, "result", *place, text, parameters=value.parameters)
-        if isinstance(value, Dictionary):
-            error = value.get("error") or value.get("isError")
-            text = text_of(error) if error is not None else None
-            if error is not None and text:
-                self._note(self.trace.errors, "result", *place, text, parameters=error.parameters)
+        content = value.get("content") if isinstance(value, Dictionary) else None
+        parts = content.values if isinstance(content, Listing) else ()
+        texts = [text for part in parts if isinstance(part, Dictionary) and (text := part.get("text"))]
+        for record in (value, *texts):  # the result, and what it has as its text
+            if isinstance(record, Dictionary):
+                error = record.get("error") or record.get("isError")
+                error = texts[0] if texts and error == Constant(value=True) else error
+            else:
+                error = record if (text_of(record) or "").lower().startswith("error") else None
+            if error is not None and (message := text_of(error)):
+                place = (frame.module, line, frame.depth)
+                self._note(self.trace.errors, "result", *place, message, parameters=error.parameters)
 
 
 def _tells_failure(value: Value) -> bool:

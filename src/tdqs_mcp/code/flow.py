@@ -92,10 +92,11 @@ class Interpreter(Expressions):
     def _execute(self, block: Block, frame: CallFrame) -> bool:
         """Follow the statements of a block; return whether one of its conditions is known to end in a return."""
         conditions = self._conditions
-        self._exhaust(block, frame)
-        for statement in block.statements:
+        for position, statement in enumerate(block.statements):
             match statement:
                 case If():
+                    if position == 0 or not isinstance(block.statements[position - 1], If):
+                        self._exhaust(block.statements[position:], frame)
                     leaving = self._branch(statement, frame)
                     if leaving is None:
                         self._conditions = conditions
@@ -161,10 +162,10 @@ class Interpreter(Expressions):
         frame.names |= {name: grown_text(value, frame.names[name]) for name, value in before.items()}
         frame.names |= {name: repeating(value, frame.names[name]) for name, value in lists.items()}
 
-    def _exhaust(self, block: Block, frame: CallFrame) -> None:
+    def _exhaust(self, statements: Sequence[SyntaxNode], frame: CallFrame) -> None:
         """Note `if action == "list": … elif action == "add": … else: raise`, and the same as conditions that return."""
         values: dict[str, set[object]] = {}
-        pending = list(block.statements)
+        pending = list(statements)
         while pending:
             statement = pending.pop(0)
             if isinstance(statement, Raise):

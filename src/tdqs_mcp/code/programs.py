@@ -33,13 +33,13 @@ class _CommandEntry:
 
         A computed word after an option is that one's value.
         """
-        given = list(takewhile(lambda word: word != "--", words))
-        named = [self._names(word) for word in given if word.startswith("-") and word != "-"]
+        leading = list(takewhile(lambda word: word != "--", words))
+        named = [self._names(word) for word in leading if word.startswith("-") and word != "-"]
         options = frozenset[str]().union(*named)
         is_bare = not any(word == "-" or not word.startswith("-") for word in words)
         if (self.options is not None and not options <= self.options) or not self.without.isdisjoint(options):
             return False
-        is_open = any(word == _OPEN and not before.startswith("-") for before, word in pairwise(["", *given]))
+        is_open = any(word == _OPEN and not before.startswith("-") for before, word in pairwise(["", *leading]))
         if is_open and not (self.options is None and self.takes_words and self.needed <= options):
             return None
         return (not self.needed or not self.needed.isdisjoint(options)) and (self.takes_words or is_bare)
@@ -47,8 +47,8 @@ class _CommandEntry:
     def _names(self, word: str) -> frozenset[str]:
         """Return the options of a word: of `-la` both, unless `-la` is one of those that the entry knows."""
         name = word.partition("=")[0]
-        known = (self.options or frozenset()) | self.without | self.needed
-        if name in known or not re.fullmatch(r"-[A-Za-z]{2,4}", name):
+        own = (self.options or frozenset()) | self.without | self.needed
+        if name in own or not re.fullmatch(r"-[A-Za-z]{2,4}", name):
             return frozenset() if name[1:].isdigit() else frozenset({name})
         return frozenset(f"-{letter}" for letter in name[1:]) | {name} & self.without
 
@@ -103,8 +103,8 @@ def read_command(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> t
         text = text_of(value)
         is_shell |= text is not None and " " in text.strip() and not words
         words += [text] if text is not None else []
-    shown = " ".join(" ".join(word for word in words if word != _OPEN).split())[:120]
-    return shown, _shell_effects(words[0]) if is_shell else program_effects(words)
+    text = " ".join(" ".join(word for word in words if word != _OPEN).split())[:120]
+    return text, _shell_effects(words[0]) if is_shell else program_effects(words)
 
 
 def _shell_effects(text: str) -> frozenset[str]:

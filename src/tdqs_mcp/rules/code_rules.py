@@ -305,7 +305,7 @@ def _misstated(name: str, schema: Mapping[str, Any], code: ToolCode) -> Iterator
     text = text if isinstance(text, str) else ""
     for limit in own_limits(name, code):
         head, _, number = limit.text.rpartition(" ")
-        if head == "default" and "default" not in schema:
+        if head == "default" and schema.get("default") is None:  # `limit=None` in Python is no default of its own
             default = stated_default(text)
             if default is not None and not _is_equal(default, number.strip("'")):
                 yield limit, f"the default {default}"
