@@ -407,6 +407,45 @@ def test_null_is_no_default_that_the_schema_gives(read, tmp_path, command, write
     assert finding["message"] == "the definition gives a the default 25, the code default 10: server.py:6"
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("os.kill(int(a), 9)", (False, True)),
+        ("os.kill(int(a), 0)", (True, False)),
+        ("os.kill(pid_of_the_day(), 9)", ("unknown", "unknown")),
+        ("child = subprocess.Popen(['ls', a])\nos.killpg(os.getpgid(child.pid), 9)", (True, False)),
+    ],
+)
+def test_a_program_that_the_tool_has_started_itself_may_be_stopped(read, body, expected):
+    tool = tool_of(read, body, before="import os, subprocess\nfrom days import pid_of_the_day\n")
+    assert (tool.read_only, tool.destructive) == expected
+
+
+def test_all_effects_of_one_tool_are_shown_with_the_worst_first(read, tmp_path, command):
+    reads = "".join(f'    open("berth{number}.txt").read()\n' for number in range(14))
+    body = f"import os\n{HEAD}@server.tool()\ndef run(a: str, b: str) -> str:\n{reads}"
+    read(server_py=f"{body}    open(a, 'a').write('x')\n    os.remove(b)\n")
+    lines = command("code", tmp_path, "--tool", "run").stdout.decode().partition("Effects\n")[2].splitlines()
+    assert [line.split()[0] for line in lines[:16]] == ["file-delete", "file-write", *["local-read"] * 14]
+
+
+def test_what_only_the_server_remembers_is_no_warning_and_a_program_that_reads_is_not_quoted(
+    read, tmp_path, command, write
+):
+    tool = {"name": "run", "description": "Show.", "inputSchema": {}, "annotations": {"readOnlyHint": True}}
+    words = ("lint", write("catalog.json", [tool]), "--source", tmp_path, "--select", "TDQ801", "--show", "all")
+    state = "class Harbour:\n    name = ''\n\nharbour = Harbour()\n"
+    handler = "@server.tool()\ndef run(a: str) -> str:\n"
+    read(server_py=f"{HEAD}{state}{handler}    harbour.name = a\n    return a\n")
+    (finding,) = json.loads(command(*words, "--format", "json").stdout)["findings"]
+    assert finding["severity"] == "info"
+    body = "    subprocess.run(['git', 'status'])\n    subprocess.run(['git', 'add', a])\n"
+    read(server_py=f"import subprocess\n{HEAD}{handler}{body}")
+    (finding,) = json.loads(command(*words, "--format", "json").stdout)["findings"]
+    assert "git add" in finding["message"]
+    assert "git status" not in finding["message"]
+
+
 ERRORS = {
     "the protocol's form": '{ isError: true, content: [{ type: "text", text: "id is required" }] }',
     "a helper": 'fail("id is required")',

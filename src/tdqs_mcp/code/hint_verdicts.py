@@ -36,7 +36,7 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
 
     What could not be followed makes a verdict unknown, never clean.
     """
-    changes = [effect for effect in effects if _is_change(effect)]
+    changes = [effect for effect in effects if is_change(effect)]
     is_doubtful = bool(unresolved) or any(map(_is_open, effects))
     # `self.data.append(task); self.save()`: what is saved was made from the agent's words
     is_saving = any(effect.kind in _STATES and _is_remembered(effect) for effect in effects)
@@ -59,7 +59,8 @@ def _proof(verdict: bool | None) -> Proof:  # noqa: FBT001  # a verdict
     return "unknown" if verdict is None else verdict
 
 
-def _is_change(effect: Sighting) -> bool:
+def is_change(effect: Sighting) -> bool:
+    """Return whether an effect changes something: a file, a database, what the server remembers."""
     if effect.kind == "process":
         return not CHANGING.isdisjoint(effect.program)
     return _is_remembered(effect) if effect.kind == "state-in-memory" else effect.kind in _CHANGES
@@ -73,7 +74,7 @@ def _is_remembered(state: Sighting) -> bool:
 def _is_open(effect: Sighting) -> bool:
     """Return whether an effect may be a change or none: a POST; an entry of a map that may be a cache."""
     if effect.kind in _STATES:
-        return (bool(effect.parameters) or effect.depth <= MAX_STATE_DEPTH) and not _is_change(effect)
+        return (bool(effect.parameters) or effect.depth <= MAX_STATE_DEPTH) and not is_change(effect)
     return effect.kind in _OPEN or _is_doubtful(effect)
 
 
@@ -85,7 +86,7 @@ def _is_doubtful(effect: Sighting) -> bool:
 def _may_take(effect: Sighting) -> bool:
     """Return whether an effect may take or overwrite something; what is kept or counted in memory takes nothing."""
     is_followed = effect.kind in _EFFECTS
-    return effect.harm != ADDS and (not is_followed or _is_change(effect) or _is_open(effect))
+    return effect.harm != ADDS and (not is_followed or is_change(effect) or _is_open(effect))
 
 
 def _is_own(effect: Sighting) -> bool:

@@ -89,8 +89,12 @@ class Spec:
         match kind:
             case "none" | "answer" | "hands":
                 return None
-            case "process" if details == ["kill"] and list(arguments[1:2]) == [Constant(value=0)]:
-                return None  # os.kill(pid, 0) asks whether a program runs
+            case "process" if details == ["kill"]:
+                is_asked = list(arguments[1:2]) == [Constant(value=0)]  # os.kill(pid, 0) asks whether a program runs
+                if is_asked or any(map(_is_started, arguments[:1])):
+                    return None  # the tool's own program, which took too long
+                is_told = any(value.parameters for value in (target, *arguments[:1]))
+                return _process("kill", program_effects(["kill"] if is_told else []))
             case "http":
                 return _request(details, target, arguments, keywords)
             case "message":
@@ -135,6 +139,14 @@ class Spec:
                 options = [value.get("flag") or value.get("flags") for value in records]
                 flags = [text_of(option) for option in options if option]
                 return replace(effect, harm=ADDS) if kind == "file-write" and "a" in flags else effect
+
+
+def _is_started(process: Value) -> bool:
+    """Return whether a process is one that the same code has started: `Popen(…).pid`, `os.getpgid(process.pid)`."""
+    return isinstance(process, External) and (
+        process.name.startswith(("subprocess.", "asyncio.create_subprocess", "child_process."))
+        or any(map(_is_started, process.arguments))
+    )
 
 
 class Knowledge:

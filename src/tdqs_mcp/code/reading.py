@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tdqs_mcp.code.definitions import DefinitionReader
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.hint_verdicts import judge
+from tdqs_mcp.code.hint_verdicts import is_change, judge
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
 from tdqs_mcp.code.nodes import Collection, Function, Literal, Name, Return, Subscript, walk
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
@@ -276,6 +276,7 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
             host=sighting.host,
             condition=" and ".join(sighting.conditions),
             is_given=bool(sighting.parameters),
+            is_change=is_change(sighting),
             is_destroying=sighting.harm == DESTROYS,
             is_housekeeping=sighting.is_housekeeping,
             sparse=tuple(sorted(sighting.sparse)),

@@ -21,9 +21,6 @@ from tdqs_mcp.report.blocks import (
 from tdqs_mcp.results.labels import CodeReview, ModelFinding
 from tdqs_mcp.results.tool_code import CodeEffect, CodeReport, EffectKind, Proof, RemarkKind, ToolCode
 
-MAX_EFFECTS = 12
-"""Effects of a tool in a terminal; JSON has all."""
-
 MAX_UNRESOLVED = 5
 """Calls that were not followed, of a tool in a terminal."""
 
@@ -72,7 +69,10 @@ def _verdict(proof: Proof) -> Span:
 def _tool(tool: ToolCode) -> Iterator[Block]:
     yield Line(", ".join(f"{hint} {_verdict(tool.verdicts[hint]).text}" for hint in _HINTS))
     yield Heading("Effects")
-    yield Items(list(map(effect_words, tool.effects)), indent=2, limit=MAX_EFFECTS)
+    worst = sorted(
+        tool.effects, key=lambda effect: (not effect.is_destroying, not effect.is_change, effect.kind in _READS)
+    )
+    yield Items(list(map(effect_words, worst)), indent=2)
     parts = [Span(f"{name}: nothing depends on it", "yellow") for name in tool.unused_parameters]
     parts += [Span(f"{dead.parameter}: the code refuses {dead.value!r}", "yellow") for dead in tool.dead_enum_values]
     parts += [Span(f"{limit.parameter}: {limit.text} at {limit.file}:{limit.line}") for limit in tool.limits]

@@ -89,6 +89,9 @@ class CodeEffect(CodePlace):
     is_given: Internal[bool]
     """The arguments of the line come from the tool's parameters."""
 
+    is_change: Internal[bool]
+    """The line changes something outside the call; of a program only where it is known."""
+
     is_destroying: Internal[bool]
     """The line takes or overwrites something."""
 

@@ -39,7 +39,6 @@ _CERTAIN = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_DELETE, EffectKind.
 _CHANGING_METHODS = frozenset({"PUT", "PATCH", "DELETE"})
 """Methods of requests that change something; a POST may be a search, and `update()` only a client's name for one."""
 
-_CHANGES = _CERTAIN | {EffectKind.HTTP_WRITE, EffectKind.RUNS_CODE, EffectKind.PROCESS, EffectKind.STATE_IN_MEMORY}
 _NEAR_READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ})
 """Effects that leave no doubt that nothing is written elsewhere."""
 
@@ -56,13 +55,14 @@ def read_only_changes(measured: Measured) -> Iterator[Hit]:
     """
     for subject, code in _coded(measured):
         if _hint(subject, "readOnlyHint") is True and code.read_only is False:
-            effects = [effect for effect in code.own_effects if effect.kind in _CHANGES]
+            effects = [effect for effect in code.own_effects if effect.is_change]
             is_certain = any(effect.is_given and _is_certain(effect) for effect in effects)
+            is_inside = all(effect.kind is EffectKind.STATE_IN_MEMORY for effect in effects)
             yield Hit(
                 "/annotations/readOnlyHint",
                 f"readOnlyHint is true, but the code changes something: {_lines(effects)}",
                 "set readOnlyHint to false",
-                None if is_certain else Severity.WARNING,
+                None if is_certain else Severity.INFO if is_inside else Severity.WARNING,
                 subject.tool,
                 code=_place(measured, _ordered(effects)[0]),
             )
@@ -213,7 +213,7 @@ def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, Cod
     if ("readOnlyHint", True) in stated_hints(sentence):
         if code.read_only is not False or _hint(subject, "readOnlyHint") is True:
             return None
-        effects = [effect for effect in code.own_effects if effect.kind in _CHANGES]
+        effects = [effect for effect in code.own_effects if effect.is_change]
         return f"the code changes something: {_lines(effects)}", _ordered(effects)[0], "say what it changes"
     is_near = all(effect.kind in _NEAR_READS for effect in code.own_effects)
     if is_near and not code.unresolved and code.read_only is True and states_saving(sentence):
