@@ -458,6 +458,8 @@ def test_an_answer_that_cannot_be_used_is_listed_once_and_its_question_stays_ope
         ("Works as expected.", "it says nothing about `delete_branch`"),
         ("Please check with Maria.", "it says nothing about `delete_branch`"),
         ("Set the parameter `include_notes` to true for notes.", "`delete_branch` has no parameter 'include_notes'"),
+        ("Pass `note_id` of the note.", "`delete_branch` has no parameter 'note_id'"),
+        ("It posts a note at `branch_ts`.", "`delete_branch` has no parameter 'branch_ts'"),
         ("An unknown branch ends the call with an error.", None),
         ("The commits of the branch stay.", None),
         ("`force` deletes an unmerged branch too.", None),
@@ -551,9 +553,13 @@ def test_an_interview_asks_one_by_one_and_writes_the_material(write, tmp_path):
     questions = [question for each in rewritten({}).values() for question in each.questions]
     first = next(iter(sorted({each.id: each for each in questions}.values(), key=lambda each: -each.gain)))
     shown, code = answer_on_a_terminal(
-        ["rewrite", "git.json", "--interview"], ["absolute path", "", "no", "quit"], tmp_path
+        ["rewrite", "git.json", "--interview"],
+        ["No idea, ask the backend team.", "absolute path", "", "no", "quit"],
+        tmp_path,
     )
     assert code == 0
+    assert "Not used: it says nothing about" in shown
+    assert "1 of 8 questions answered" in shown
     assert " ".join(first.text.split()) in " ".join(shown.split())
     assert "Answer in a sentence; Enter skips." in shown
     assert "1 of " in shown

@@ -32,7 +32,7 @@ from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, rewrite_review
-from tdqs_mcp.rewriting.author_material import assign_places, material_statements
+from tdqs_mcp.rewriting.author_material import WHOLE_SERVER, assign_places, find_objection, material_statements
 from tdqs_mcp.rewriting.code_statements import code_statements
 from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
 from tdqs_mcp.rewriting.draft_checks import DraftChecker
@@ -138,6 +138,14 @@ async def _credit(measured: Measured, rewrites: Sequence[Rewrite], *, judge: Jud
         else rewrite
         for rewrite in rewrites
     ]
+
+
+def find_objections(measured: Measured, material: Material) -> dict[str, str]:
+    """Return why an entry of the material is in no definition, by its origin. Raises InputError, as `rewrite`."""
+    subjects = {subject.tool.name: subject for subject in measured.subjects}
+    facts = (fact for fact in assign_places(material, measured).facts if fact.tool in subjects)
+    reasons = {fact.source: find_objection(fact, subjects[fact.tool or ""]) for fact in facts}
+    return {source: reason for source, reason in reasons.items() if reason and reason != WHOLE_SERVER}
 
 
 def _fix_proposals(measured: Measured, findings: list[Finding], indices: AbstractSet[int]) -> dict[int, Proposal]:

@@ -51,6 +51,7 @@ from tdqs_mcp.cli.runner import (
     write,
 )
 from tdqs_mcp.errors import InputError, UnansweredError
+from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.facts.toolset.search import ListDetail
 from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.budget import Budget
@@ -79,6 +80,8 @@ from tdqs_mcp.rewriting.tool_selection import AnswerSelector, ModelSelector, Pro
 from tdqs_mcp.sources.files import read_file, read_text, write_bytes
 from tdqs_mcp.sources.input_files import (
     add_answers,
+    parse_material,
+    parse_text,
     read_material,
     read_plan_answers,
     read_queries,
@@ -299,12 +302,12 @@ def _interview_author(
     [draft] = for_each((locator,), live, partial(report, material=statements))
     if draft is None:
         return None
-    _interview(draft[1].questions, path)
+    _interview(draft[1].questions, path, measure(draft[0]))
     return read_material(path) if path.exists() else statements
 
 
-def _interview(questions: Sequence[Question], path: Path) -> None:
-    """Asks each question; every answer is in the file as soon as it is given."""
+def _interview(questions: Sequence[Question], path: Path, measured: Measured) -> None:
+    """Asks each question, again where the answer cannot be used; what can is in the file as soon as it is given."""
     candidates = most_useful([question for question in questions if question.about is not QuestionTopic.CONFLICT])
     open_questions = candidates[:QUESTIONS_AT_ONCE]
     if not open_questions:
@@ -320,13 +323,18 @@ def _interview(questions: Sequence[Question], path: Path) -> None:
         for number, question in enumerate(open_questions, start=1):
             click.secho(printable(f"{number} of {len(open_questions)}   {question.id}"), err=True, dim=True)
             click.echo(printable(question.text), err=True)
-            answer = _ask_question(question)
+            while (answer := _ask_question(question)) not in ("", "quit"):
+                old = read_text(path) if path.exists() else ""
+                text = add_answers(old, {question.id: answer}, origin=repr(str(path)))
+                material = parse_material(parse_text(text, origin=repr(str(path))))
+                objection = improving.find_objections(measured, material).get(f"answer {question.id}")
+                if objection is None:
+                    write_bytes(path, text.encode())
+                    answer_count += 1
+                    break
+                click.echo(printable(f"Not used: {objection}."), err=True)
             if answer == "quit":
                 break
-            if answer:
-                text = read_text(path) if path.exists() else ""
-                write_bytes(path, add_answers(text, {question.id: answer}, origin=repr(str(path))).encode())
-                answer_count += 1
     finally:  # also when it is interrupted
         click.echo(
             printable(f"{answer_count} of {count} answered, in {path}; later runs read it with --material {path}."),

@@ -10,7 +10,7 @@ from tdqs_mcp.facts.text.parameter_texts import is_placeholder
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import content_stems, stem
 from tdqs_mcp.facts.toolset.relations import mentioned_siblings
-from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_words
+from tdqs_mcp.facts.toolset.unknown_names import UnknownWord, unknown_parameters, unknown_words
 from tdqs_mcp.model import Fact
 from tdqs_mcp.results.improvements import QuestionTopic
 
@@ -66,10 +66,21 @@ def _doubts(fact: Fact, subject: Subject, measured: Measured, crowd: int) -> Ite
     names = {subject.tool.name, *subject.siblings.values()}
     if fact.is_shared and fact.place == QuestionTopic.USAGE and not any(name in fact.text for name in names):
         yield "it names none of the tools: say which is for what"
-    strange = unknown_words([("/description", fact.text)], subject.part_names)
     texts = [("/description", fact.text)]
-    for mention in unknown_parameters(strange, texts, subject.part_names, measured.vocabulary):
-        yield f"`{subject.tool.name}` has no parameter {mention.name!r}"
+    strange = unknown_words(texts, subject.part_names)
+    absent = [mention.name for mention in unknown_parameters(strange, texts, subject.part_names, measured.vocabulary)]
+    absent += [] if fact.place == QuestionTopic.RETURNS else _strange_names(strange, fact, measured)
+    yield from (f"`{subject.tool.name}` has no parameter {name!r}" for name in absent)
+
+
+def _strange_names(strange: Sequence[UnknownWord], fact: Fact, measured: Measured) -> Iterator[str]:
+    """Yield names in backticks, spelled as parameters are, that no definition has: "Pass `message_ts`"."""
+    texts = [text for subject in measured.subjects for _, text in subject.texts]
+    parts = frozenset().union(*({subject.tool.name, *subject.part_names} for subject in measured.subjects))
+    for token in (word.token for word in strange if f"`{word.token.name}`" in fact.text):
+        is_compound = len(name_parts(token.name)) > 1 and words_of(token.name) == [token.name.lower()]
+        if is_compound and token.name not in parts and not any(token.name in text for text in texts):
+            yield token.name
 
 
 def _is_empty(fact: Fact, subject: Subject) -> bool:
