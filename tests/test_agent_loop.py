@@ -201,6 +201,19 @@ async def test_an_unknown_tool_in_a_draft_is_named_with_the_nearest_one_and_the_
         assert "+Calls fail without a key." in difference
 
 
+async def test_a_token_budget_is_a_notice_and_no_verdict():
+    long = {"description": " ".join(f"Cancels order number {number} of the shop." for number in range(1200))}
+    async with in_process() as client:
+        call = caller(client)
+        answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft={"cancel_order": long})
+        compared = await call("compare_definitions", old=answer["catalog"], new=answer["newCatalog"])
+    assert any("tokens" in notice for notice in answer["tokenBudgets"])
+    assert compared["tokenBudgets"] == answer["tokenBudgets"]
+    assert (
+        not compared["worse"] or compared["standingAfter"]["overallScore"] < compared["standingBefore"]["overallScore"]
+    )
+
+
 async def test_a_file_of_code_is_a_catalog(tmp_path):
     (tmp_path / "shop.py").write_text(
         "from mcp.server.fastmcp import FastMCP\nmcp = FastMCP('shop')\n\n@mcp.tool()\ndef get_order(order_id: str) -> str:\n"

@@ -193,6 +193,7 @@ def rewrite_answer(
             **answer(comparison.new.rollup, only="overall overall_tier"),
             **answer(comparison, only="tokens_before tokens_after"),
             **({"newFindings": added} if (added := _new_findings(comparison)) else {}),
+            **_budget_notice(comparison),
             **({"problems": problems} if (problems := first_problems(comparison.problems)) else {}),
             "contradictions": contradictions(comparison.new.findings),
         }
@@ -215,7 +216,9 @@ def rewrite_answer(
         **({"patch": patch} if patch else {}),
         "next": next_step,
     }
-    content = cut_lists(content, unused=MAX_NAMES, newFindings=MAX_FINDINGS, contradictions=MAX_FINDINGS)
+    content = cut_lists(
+        content, unused=MAX_NAMES, newFindings=MAX_FINDINGS, tokenBudgets=MAX_FINDINGS, contradictions=MAX_FINDINGS
+    )
     if page.unlisted:
         content["more"] = {**content.get("more", {}), "rewrites": page.unlisted}
     return AgentAnswer(content=content, card=card)
@@ -273,12 +276,13 @@ def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window:
         "changes": list(window.page(lines)),
         "scores": [answer(tool, only="name tdqsBefore=before tdqsAfter=after") for tool in comparison.moved_tools],
         "newFindings": _new_findings(comparison),
+        **_budget_notice(comparison),
         "fixedFindings": len(comparison.findings_fixed),
         "problems": first_problems(comparison.problems),
         "ungraded": list(map(fence, failures)),
         "next": next_step,
     }
-    lists = "regressions breaking scores newFindings ungraded".split()
+    lists = "regressions breaking scores newFindings tokenBudgets ungraded".split()
     return AgentAnswer(content=cut_lists(content, **dict.fromkeys(lists, MAX_FINDINGS)))
 
 
@@ -287,6 +291,16 @@ def _new_findings(comparison: Comparison) -> list[dict[str, Any]]:
     worst = [finding for finding in comparison.findings_added if finding.severity is not Severity.INFO]
     worst.sort(key=lambda finding: -finding.severity.rank)
     return [answer(finding, only="part rule severity message", limit=MAX_MESSAGE) for finding in worst]
+
+
+_BUDGETS = frozenset({"TDQ401", "TDQ402"})
+"""Rules about tokens of a tool and of all."""
+
+
+def _budget_notice(comparison: Comparison) -> dict[str, list[str]]:
+    """Return that a token budget is newly exceeded, which makes no version worse."""
+    exceeded = [finding for finding in comparison.findings_added if finding.rule in _BUDGETS]
+    return {"tokenBudgets": [fence(finding.message, MAX_MESSAGE) for finding in exceeded]} if exceeded else {}
 
 
 def _difference_lines(changes: Iterable[tuple[str, Difference]]) -> list[dict[str, Any]]:

@@ -208,10 +208,11 @@ async def write(
     Each stage asks for all tools at once. Without recorded calls there is nothing to read from them, and that stage is
     left out.
     """
+    ask_once_more = partial(ask, model, corrections=1)
     read, read_notes = partial(read_stage, Augmented), partial(read_stage, Notes)
-    augmented = await ask(model, [(_request(Stage.AUGMENT, _augment(job)), read) for job in work])
+    augmented = await ask_once_more([(_request(Stage.AUGMENT, _augment(job)), read) for job in work])
     traced = [place for place, job in enumerate(work) if job.material.traces]
-    noted = await ask(model, [(_request(Stage.TRACES, _traces(work[place])), read_notes) for place in traced])
+    noted = await ask_once_more([(_request(Stage.TRACES, _traces(work[place])), read_notes) for place in traced])
     notes = dict(zip(traced, noted, strict=True))
     ready = {place: result for place, result in enumerate(augmented) if not isinstance(result, Failure)}
     settings = {"growth": str(growth), "wish": _WISH}
@@ -228,7 +229,7 @@ async def write(
 
         return _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), settings), read
 
-    final = await ask(model, [consolidate(place, result.model_dump_json()) for place, result in ready.items()])
+    final = await ask_once_more([consolidate(place, result.model_dump_json()) for place, result in ready.items()])
     written: dict[int, CheckedDraft | Failure] = dict(zip(ready, final, strict=True))
     written |= {place: draft for place, draft in last.items() if draft.claims}
     return [result if isinstance(result, Failure) else written[place] for place, result in enumerate(augmented)]
