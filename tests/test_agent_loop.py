@@ -178,6 +178,7 @@ async def test_a_draft_stands_and_what_nothing_proves_is_counted():
         [line] = answer["rewrites"]
         assert "changes" not in line, "the caller knows its words"
         assert line["unproven"] == 2
+        assert answer["judge"] == "offline"
         assert f'+    "description": "{words}"' in (await client.read_resource(answer["difference"])).contents[0].text
         assert [claim["conflict"] for claim in line["conflicts"]] == ["⟦there is no tool 'void_order'⟧"]
         whole = await call("score_server", catalog=answer["newCatalog"])

@@ -189,6 +189,7 @@ def rewrite_answer(
         fixes = shared_fixes(lowest)
         numbers = {
             "verdict": verdict_of(comparison),
+            "judge": comparison.new.judge.id,
             "overallBefore": answer(comparison.old.rollup, only="overall")["overallScore"],
             **answer(comparison.new.rollup, only="overall overall_tier"),
             **answer(comparison, only="tokens_before tokens_after"),

@@ -451,7 +451,6 @@ def borrowed_statements(measured: Measured) -> dict[str, list[Statement]]:
                 meaning.sources,
             )
             for meaning in meanings
-            if not meaning.is_told
         ]
         for name, meanings in infer_borrowed(subjects, namesakes).items()
     }

@@ -47,8 +47,6 @@ class Meaning(NamedTuple):
     parameter: str
     text: str
     sources: tuple[str, ...]
-    is_told: bool = False
-    """The parameter has this very description already."""
 
 
 class Namesake(NamedTuple):
@@ -98,12 +96,12 @@ def infer_borrowed(subjects: Sequence[Subject], namesakes: Namesakes) -> dict[st
     The words stand in all tools that leave a parameter of this name and type open, or in none: where one of them
     cannot take them, they may not hold for the others either.
     """
-    meanings = {subject.tool.name: infer_meanings(subject.tool, namesakes) for subject in subjects}
+    meanings = {subject.tool.name: _infer_meanings(subject.tool, namesakes) for subject in subjects}
     texts: dict[tuple[str, str], set[str | None]] = {}
     for subject in subjects:
         borrowed = {item.parameter: item.text for item in meanings[subject.tool.name]}
         for name, schema in arguments.properties(subject.tool).items():
-            if isinstance(schema, dict) and (name in borrowed or not schema.get("description")):
+            if isinstance(schema, dict) and not schema.get("description"):
                 texts.setdefault((name, type_of(schema)), set()).add(borrowed.get(name))
     return {
         subject.tool.name: [
@@ -115,27 +113,18 @@ def infer_borrowed(subjects: Sequence[Subject], namesakes: Namesakes) -> dict[st
     }
 
 
-def infer_meanings(tool: Tool, namesakes: Namesakes) -> tuple[Meaning, ...]:
-    """A meaning for each parameter that is described neither in the schema nor in the tool's description.
-
-    Also for one that has just this description: a second look finds what the first one found.
-    """
-    properties = arguments.properties(tool)
+def _infer_meanings(tool: Tool, namesakes: Namesakes) -> list[Meaning]:
+    """A meaning for each parameter that is described neither in the schema nor in the tool's description."""
     text = tool.description or ""
-    entries = {entry.name for entry in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
-    open_ones = {
-        name: schema for name, schema in properties.items() if isinstance(schema, dict) and name not in entries
-    }
-    meanings = (
-        (schema.get("description"), _namesake(tool, name, schema, namesakes))
-        for name, schema in open_ones.items()
-        if is_plain(name)
+    if len(text) > MAX_TEXT:
+        return []
+    entries = {entry.name for entry in list_entries(text)}
+    open_ones = (
+        (name, schema)
+        for name, schema in arguments.properties(tool).items()
+        if isinstance(schema, dict) and name not in entries and is_plain(name) and not schema.get("description")
     )
-    return tuple(
-        meaning._replace(is_told=bool(words))
-        for words, meaning in meanings
-        if meaning and words in (None, "", meaning.text)
-    )
+    return [meaning for name, schema in open_ones if (meaning := _namesake(tool, name, schema, namesakes))]
 
 
 def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: Namesakes) -> Meaning | None:
