@@ -365,6 +365,26 @@ TEXTS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("boats.forEach(add)", 'Returns text with one line per item, with "Name" and "Depth".'),
+        ("add(boats)", 'Returns the text "Boats of …:" or text with "Name" and "Depth".'),
+    ],
+)
+def test_a_line_that_a_function_adds_is_there_for_each_item_only_if_it_is_called_for_each(write, call, told):
+    body = (
+        "let out = `Boats of ${berth}:\\n`;\n"
+        "  const add = (boat) => { out += `Name: ${boat.name}, Depth: ${boat.depth}\\n`; };\n"
+        f"  {call};\n  return out;"
+    )
+    code = write(
+        f"server.tool('work', 'Look.', {{ berth: z.string() }}, async ({{ berth }}) => {{\n  {body}\n}});", "server.js"
+    )
+    (rewritten,) = rewrite(code, define("work", "Look at a berth.", berth=TEXT))
+    assert statements(rewritten) == [told]
+
+
 def test_the_keys_of_a_result_are_said_where_the_text_only_says_that_there_is_one(write):
     code = write('@server.tool()\ndef work(berth: str):\n    return {"depth": 3, "tide": berth}\n')
     (vague,) = rewrite(code, define("work", "Look at a berth. Returns its state.", berth=TEXT))

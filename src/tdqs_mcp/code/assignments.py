@@ -22,6 +22,7 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
 )
 from tdqs_mcp.code.project import NameScope, dotted_name
+from tdqs_mcp.code.texts import repeated_text
 from tdqs_mcp.code.trace import ALL, SURE, CallFrame
 from tdqs_mcp.code.values import (
     UNKNOWN,
@@ -109,6 +110,17 @@ class Assignments(Calls):
                 _add_item(owner, text_of(index) if isinstance(index, Constant) else None, value, frame)
             case _:
                 self._use(value)
+
+    def _assign_outside(self, name: str, value: Value, frame: CallFrame) -> None:
+        """Set a variable of a function around this one: `new Promise((resolve) => { release = resolve; })`."""
+        place = frame.parent
+        while isinstance(place, CallFrame) and name not in place.names:
+            place = place.parent
+        if isinstance(place, CallFrame):
+            caller, *_ = next(reversed(self.trace.active), (None,))
+            is_repeated = caller is not None and caller.function in self._repeated
+            longer = repeated_text(place.names[name], value) if is_repeated else None
+            place.names[name] = longer or join([place.names[name], value])
 
     def _note_sparse(self, value: Value) -> None:
         """Note a parameter that is put into a table only where it is given: `if depth: boat["depth"] = depth`."""

@@ -566,6 +566,8 @@ class Calls(Resolution):
         for value in (*arguments, *keywords.values()):
             for inner in alternatives(value):
                 if isinstance(inner, Closure):
+                    if last_name(node.function) == "forEach":
+                        self._repeated.add(inner.function)
                     self._invoke(inner, handed, {}, depth=frame.depth, line=node.line)
                 elif isinstance(inner, External) and not inner.name.endswith((")", "]")):
                     for spec in self.knowledge.lookup(inner.name, is_python=frame.module.is_python) or ():

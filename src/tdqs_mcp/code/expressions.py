@@ -220,11 +220,7 @@ class Expressions(Assignments):
                     result = typed if typed is not UNKNOWN else result
                 self._assign(target, result, frame)
                 if isinstance(target, Name) and not node.is_declaration and not frame.module.is_python:
-                    outer = frame.parent  # let release; new Promise((resolve) => { release = resolve; })
-                    while isinstance(outer, CallFrame) and target.id not in outer.names:
-                        outer = outer.parent
-                    if isinstance(outer, CallFrame):
-                        outer.names[target.id] = join([outer.names[target.id], result])
+                    self._assign_outside(target.id, result, frame)
                 certainty = self._is_state(assigned, frame)
                 frame.state |= {name: certainty for name, _ in targets(target, assigned)}
                 return result
@@ -403,6 +399,8 @@ class Expressions(Assignments):
                 return Listing(values=chosen, parameters=owner.parameters) if key == "filter" else join(chosen)
             case Listing() if key in ("map", "forEach", "flatMap", "some", "every") and isinstance(first, Closure):
                 self._use(owner)
+                if key == "forEach":
+                    self._repeated.add(first.function)
                 if rows := rows_of(owner):
                     results = [self._invoke(first, (row,), {}, depth=frame.depth, line=node.line) for row in rows]
                     return Listing(values=tuple(results), parameters=owner.parameters)

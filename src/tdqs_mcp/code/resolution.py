@@ -108,6 +108,7 @@ class Resolution(ABC):
         self._methods_of_objects: dict[str, list[tuple[SyntaxNode, NameScope]]] = {}
         self._lifespan: Value | None = None
         self._filling: set[object] = set()
+        self._repeated: set[Function] = set()
         self._absent: frozenset[Value] = frozenset()
 
     def scope_of(self, module: ProjectModule) -> NameScope:

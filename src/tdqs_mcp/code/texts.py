@@ -89,6 +89,15 @@ def grown_text(before: Value, after: Value) -> Value:
     return made_from(_with_rows(before, [row, *inner]), after.parameters)
 
 
+def repeated_text(before: Value, after: Value) -> Value | None:
+    """Return a text to which a function adds for each item, as `rows.forEach((row) => { text += row; })`; else None."""
+    start, text = text_of(before), text_of(after)
+    if start is None or text is None or not text.startswith(start) or text == start:
+        return None
+    rows = [text.removeprefix(start), *(after.rows if isinstance(after, PartialText) else ())]
+    return made_from(_with_rows(text_from([before, UNKNOWN]), rows), after.parameters)
+
+
 def _with_rows(text: Value, rows: Iterable[str]) -> Value:
     if not isinstance(text, PartialText):
         return text
