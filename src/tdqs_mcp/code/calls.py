@@ -243,7 +243,6 @@ class Calls(Resolution):
         trace.peers |= part.peers
         trace.changed |= part.changed
         trace.failures |= part.failures
-        trace.conditions |= {value: (*self._conditions, *own) for value, own in part.conditions.items()}
         trace.is_read_only |= part.is_read_only
 
     def _run(

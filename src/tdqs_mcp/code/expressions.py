@@ -233,9 +233,6 @@ class Expressions(Assignments):
                 if frame.depth <= 0:
                     self._use(value)
                 frame.results.append(value)
-                for way in alternatives(value):
-                    if len(self._conditions) <= len(self.trace.conditions.get(way, self._conditions)):
-                        self.trace.conditions[way] = self._conditions
                 if frame.is_catching:
                     self.trace.failures |= {part for part in alternatives(value) if _tells_failure(part)}
                 if frame.depth <= 1:

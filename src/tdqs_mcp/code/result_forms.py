@@ -85,8 +85,7 @@ class ResultReader:
             if not self._is_failure(inner):
                 own = self._forms(inner)
                 is_whole &= own is not None
-                condition = " and ".join(self._trace.conditions.get(inner, ()))
-                forms += [replace(form, condition=condition) for form in own or ()]
+                forms += own or ()
         if not _are_texts(forms) and any(form.is_bare for form in forms):
             forms, is_whole = [form for form in forms if not form.is_bare], False
         return tuple(_merged(forms)), is_whole and bool(forms)

@@ -125,9 +125,6 @@ class CallTrace:
     failures: set[Value] = field(default_factory=set)
     """Texts and objects that are returned where an error is caught."""
 
-    conditions: dict[Value, tuple[str, ...]] = field(default_factory=dict)
-    """Conditions on the tool's parameters under which texts and objects are returned."""
-
     peers: set[str] = field(default_factory=set)
     """Hosts that connections are opened to; empty for one that is not known."""
 

@@ -248,9 +248,6 @@ class CodeResult:
     is_line: bool = False
     """That part is one line."""
 
-    condition: str = ""
-    """Condition on the tool's parameters, as of an effect."""
-
     text: str = ""
     """A text with `{}` for what is computed; method and address of the request whose answer comes back."""
 
