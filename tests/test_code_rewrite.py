@@ -300,7 +300,7 @@ TEXTS = {
             '    for boat in find(berth):\n        output += f"ID: {boat.id}, Name: {boat.name}\\n"\n    return output'
         ),
         [
-            'Returns text with one line per item, with "ID" and "Name".',
+            'Returns text with one line per item ("ID" and "Name").',
             "If nothing is found, the result is the text \"No boats found at '…'\", not an error.",
         ],
     ),
@@ -309,7 +309,7 @@ TEXTS = {
             'lines = ["# Boats"]\n    for boat in find(berth):\n        lines.append(f"- Name: {boat.name}")\n'
             '        lines.append(f"  Depth: {boat.depth}, Flag: {boat.flag}")\n    return "\\n".join(lines)'
         ),
-        ['Returns text with one section per item, with "Name", "Depth" and "Flag".'],
+        ['Returns text with one section per item ("Name", "Depth" and "Flag").'],
     ),
     "objects in a list": (
         'return {"total": 3, "boats": [{"name": boat.name, "depth": boat.depth} for boat in find(berth)]}',
@@ -368,7 +368,7 @@ TEXTS = {
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        ("boats.forEach(add)", 'Returns text with one line per item, with "Name" and "Depth".'),
+        ("boats.forEach(add)", 'Returns text with one line per item ("Name" and "Depth").'),
         ("add(boats)", 'Returns the text "Boats of …:" or text with "Name" and "Depth".'),
     ],
 )

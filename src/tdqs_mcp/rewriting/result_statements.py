@@ -133,7 +133,7 @@ def _text_words(form: CodeResult) -> str:
     """Return the labels of a text, or its first line with `…` for what is computed."""
     quoted_labels = [[f'"{label}"' for label in names[:MAX_FIELDS]] for names in (form.keys, form.row)]
     labels, row = (joined(names, "and") if names else "" for names in quoted_labels)
-    repetition = f"one {'line' if form.is_line else 'section'} per item, with {row}" if row else ""
+    repetition = f"one {'line' if form.is_line else 'section'} per item ({row})" if row else ""
     if labels:
         return f"text with {labels}{f', and {repetition}' if repetition else ''}"
     if repetition:
