@@ -419,7 +419,7 @@ def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
     ]
 
 
-def test_errors_and_warnings_name_tools_in_a_catalog_of_200_and_the_worst_have_their_fix(command, write):
+def test_errors_and_warnings_name_tools_and_their_fix_in_a_catalog_of_200(command, write):
     vague = {"type": "object", "properties": {"limit": {"type": "number", "description": "Maximum number of rows"}}}
     tools = [tool(f"get_part_{number}", f"This tool gets details of part {number}.", vague) for number in range(170)]
     tools += [tool(f"delete_part_{number}", f"Deletes part {number} of the depot.", flat(2)) for number in range(12)]
@@ -431,7 +431,7 @@ def test_errors_and_warnings_name_tools_in_a_catalog_of_200_and_the_worst_have_t
     worst = [block for block in blocks if not block.startswith("info")]
     assert len(worst) > 2
     assert all(re.search(r"(?:get_part|delete_part|list)_\d", block) for block in worst), worst
-    assert all(" fix: " in block for block in worst[:2]), worst
+    assert all(" fix: " in block for block in worst), worst
 
 
 def test_the_next_command_lints_the_same_folder_of_code(command):

@@ -5,7 +5,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, product
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tdqs_mcp.facts.schema.walk import split_pointer
@@ -254,14 +254,17 @@ def _comment(located: LocatedReport, verdict: GateOutcome) -> list[Block]:
 MAX_LINES = 40
 """Lines of a server in a terminal, unless every finding is asked for."""
 
-LINE_WIDTH = 70
+LINE_WIDTH = 100
 """Characters of a line beside the severity where output does not go to a terminal."""
 
 MAX_EXAMPLES = 3
 """Findings of a rule that are shown before any other rule shows more."""
 
-MAX_FORMS = 6
-"""Lengths in which the findings of a rule can be shown."""
+FIXED = 1
+"""The form of a rule's findings that has the fix."""
+
+CLOSING_LINES = 2
+"""Lines that name the rules without room."""
 
 MAX_NAMED = 5
 """Tools that a line names."""
@@ -368,33 +371,43 @@ def _tool_words(report: LintReport) -> Iterator[str]:
 
 
 def _fit(groups: Sequence[Sequence[Finding]], located: LocatedReport, room: int) -> list[_Row]:
-    """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted.
+    """The rules in so many lines, the worst first; rules without a line are only named.
 
-    The worse a finding is, the sooner it gets more of them.
+    Each severity has its names and fixes before the next one has a line, and every rule has them before any has more.
     """
-    forms = [_forms(group, located) for group in groups]
+    limit = rows_shown(len(groups), MAX_GROUPS)
+    forms = [_forms(group, located) for group in groups[:limit]]
     heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
-    count = rows_shown(len(groups), MAX_GROUPS)
-    while count and sum(height[0] for height in heights[:count]) > room - (count < len(groups)):
-        count -= 1
-    left = room - sum(height[0] for height in heights[:count]) - (count < len(groups))
-    level = [0] * count
-    for severity in Severity:
-        places = [place for place in range(count) if groups[place][0].severity is severity]
-        for step, place in product(range(1, MAX_FORMS), places):
-            if level[place] == step - 1 and step < len(forms[place]):
-                cost = heights[place][step] - heights[place][step - 1]
-                level[place] += cost <= left
-                left -= cost if cost <= left else 0
-    rows = [row for place in range(count) for row in forms[place][level[place]]]
-    if count < len(groups):
-        findings = count_words(sum(map(len, groups[count:])), "finding")
-        rows.append(("", Span(f"… {count_words(len(groups) - count, 'more rule')} with {findings}: --show all", "dim")))
-    return rows
+    steps = [(place, step) for place, form in enumerate(forms) for step in range(len(form))]
+    steps.sort(key=lambda step: (step[1] > FIXED, -groups[step[0]][0].severity.rank, step[1], step[0]))
+    rows, hidden = _choose_forms(forms, heights, steps, room), len(groups) > limit
+    if hidden or None in rows:
+        rows = _choose_forms(forms, heights, steps, room - CLOSING_LINES)
+    unseen = [group for group, form in zip_longest(groups, rows) if form is None]
+    lines = [row for form in rows for row in form or ()]
+    if not unseen:
+        return lines
+    rules = first_of([f"{group[0].rule} {group[0].name}" for group in unseen], MAX_EXAMPLES)
+    findings = count_words(sum(map(len, unseen)), "finding")
+    closing = f"… {count_words(len(unseen), 'more rule')} with {findings}: {rules}; --show all"
+    return [*lines, ("", Span(closing, "dim"))]
+
+
+def _choose_forms(
+    forms: Sequence[Sequence[list[_Row]]], heights: Sequence[Sequence[int]], steps: Sequence[tuple[int, int]], room: int
+) -> list[list[_Row] | None]:
+    """Lengthen the forms step by step while there is room; None for a rule without room."""
+    chosen = [-1] * len(forms)
+    for place, step in steps:
+        cost = heights[place][step] - (heights[place][step - 1] if step else 0)
+        if chosen[place] == step - 1 and cost <= room:
+            chosen[place] = step
+            room -= cost
+    return [form[step] if step >= 0 else None for form, step in zip(forms, chosen, strict=True)]
 
 
 def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]:
-    """Return what a rule found: with the names of some tools, with the usual fix, with examples, with all."""
+    """Return what a rule found: with the names of some tools, with the fix, with more examples, with all."""
     first, report = group[0], located.report
     is_single = len(group) == 1 and first.subject.kind != "server"
     where = f" in {located.label(first)}" if is_single else _where(group, report)
@@ -403,24 +416,19 @@ def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]
     names = list(dict.fromkeys(finding.subject.label for finding in group))
     tool_names = first_of(names, MAX_EXAMPLES) if 1 < len(names) < len(report.tools) else ""
     if len({finding.message for finding in group}) == 1:
-        title: _Row = (_severity(first), (*head, f": {first.message}"))
         named_: list[_Row] = [("", Span(tool_names, "dim"))] if tool_names else []
         named_ = in_code if in_code and not is_single else named_
-        is_info = first.severity is Severity.INFO
-        return [[title] if is_info else [title, *named_], [title, *named_], [title, *named_, *_fix(first)]]
-    suggestions = Counter(finding.suggestion for finding in group)
-    is_same = len(suggestions) == 1
-    fix = _fix(first) if is_same else []
-    usual = max(group, key=lambda finding: suggestions[finding.suggestion])
+        rows: list[_Row] = [(_severity(first), (*head, f": {first.message}")), *named_]
+        return [rows, [*rows, *_fix(first)]]
+    is_same = len({finding.suggestion for finding in group}) == 1
     labels = [(Span(located.label(finding), "dim"), f": {finding.message}") for finding in group]
     examples = [
         [("", label), *([] if is_same else _fix(finding))] for label, finding in zip(labels, group, strict=True)
     ]
-    title = (_severity(first), (*head, f": {tool_names}" if tool_names else ""))
-    shortest = (_severity(first), head) if first.severity is Severity.INFO else title
-    forms: list[list[_Row]] = [[shortest], [title], [title, *_fix(usual)]]
+    forms: list[list[_Row]] = [[(_severity(first), (*head, f": {tool_names or first.message}"))]]
     for count in (1, min(MAX_EXAMPLES, len(group)), len(group)):
         title = (_severity(first), (*head, ", such as" if count < len(group) else ""))
+        fix = _fix(first) if is_same else []
         forms.append([title, *(row for example in examples[:count] for row in example), *fix])
     return forms
 
