@@ -23,6 +23,12 @@ WRITES = [
     ("send_mail", "Sends a mail to the harbor master."),
     ("edit_note", "Edit the text of a note."),
     ("delete_order", "The order with this number."),
+    ("create_contact", "Add a contact to the book."),
+    ("sync_orders", "Care: data is changed. Note: This tool modifies customer data."),
+    ("mark_read", "Reads the inbox and marks every message as read."),
+    ("export_orders", "Exports all orders to a CSV file in the working directory."),
+    ("ship", "Deploys the app to production."),
+    ("run_command", "Run any shell command on the host."),
 ]
 
 READS = [
@@ -41,6 +47,8 @@ READS = [
     ("get_order", "Gets an order. If it was removed, the answer is empty."),
     ("preview_change", "Shows what would change. Nothing is written."),
     ("get_update", "Gets the latest update. Save time with it."),
+    ("list_orders", "Lists orders. Support data is fresh: an entry is only published for months that have ended."),
+    ("check_order", "Checks an order. This is a non-destructive operation."),
     ("get_voices", "Gets voices and, if the\n        berth's bridge is installed, its presets."),
 ]
 
@@ -67,12 +75,61 @@ def test_words_of_writing_that_promise_none_contradict_nothing(name, description
     [
         ("action", {"enum": ["list", "delete"]}, "warning"),
         ("operation", {"enum": ["get", "set"]}, "warning"),
+        ("action", {"anyOf": [{"const": "list"}, {"const": "delete"}]}, "warning"),
+        ("ops", {"type": "array", "items": {"enum": ["get", "remove"]}}, "warning"),
         ("save_to", {"type": "string"}, "info"),
         ("target", {"type": "string", "description": "Path of the file to write to"}, "info"),
     ],
 )
 def test_a_parameter_that_chooses_a_write_contradicts_it_too(name, schema, severity):
     assert fired("TDQ228", "orders", "The orders of a day.", {name: schema}, readOnlyHint=True) == [severity]
+
+
+def test_a_method_is_one_of_the_call_where_a_request_is_sent_and_not_made():
+    methods = {"method": {"enum": ["GET", "DELETE"]}}
+    assert fired("TDQ228", "call_harbor", "Send a request to the harbor.", methods, readOnlyHint=True) == ["warning"]
+    assert fired("TDQ240", "record_request", "Create a request.", methods, readOnlyHint=False) == []
+
+
+def test_actions_of_a_tool_that_lists_are_a_filter():
+    actions = {"action": {"enum": ["create", "delete"], "description": "Only entries of this action."}}
+    assert fired("TDQ228", "list_entries", "List the entries of a day.", actions, readOnlyHint=True) == []
+    assert fired("TDQ228", "entries", "List, create or delete entries.", actions, readOnlyHint=True) == ["warning"]
+
+
+VERBS = (
+    "wipe purge erase reset drop truncate clear delete remove destroy uninstall terminate revoke cancel kill".split()
+)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_rule_about_hints_knows_each_verb_of_deletion(verb):
+    name, text, archive = f"{verb}_archive", f"{verb.title()} the archive of a project.", {"project_id": {}}
+    assert fired("TDQ228", name, text, archive, readOnlyHint=True) == ["warning"]
+    assert fired("TDQ240", name, text, archive, readOnlyHint=False, destructiveHint=False) == ["warning"]
+    schema = {"type": "object", "properties": archive, "required": ["project_id"]}
+    policy = Policy(selection=registry.select(names=["TDQ107"]))
+    is_lost = verb not in ("cancel", "reset")  # what ends may stay on record
+    assert len(linting.lint(catalogs.read([tool(name, text, schema)]), policy).findings) == is_lost
+
+
+def test_what_only_an_optional_parameter_does_is_told_apart():
+    text = "List the orders of a day. Only if save_to is given, it saves the list to disk."
+    assert fired("TDQ228", "list_orders", text, {"save_to": {}}, readOnlyHint=True) == ["info"]
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "properties"),
+    [
+        ("remove_background", "Remove the background of a picture.", {"image": {"type": "string"}}),
+        ("remove_member", "Remove a member from a group.", {"member_id": {"type": "string"}}),
+        ("archive_order", "Archive an order.", {"order_id": {"type": "string"}}),
+    ],
+)
+def test_what_loses_nothing_needs_no_word_about_a_loss(name, description, properties):
+    schema = {"type": "object", "properties": properties, "required": [*properties]}
+    policy = Policy(selection=registry.select(names=["TDQ107"]))
+    assert not linting.lint(catalogs.read([tool(name, description, schema)]), policy).findings
 
 
 @pytest.mark.parametrize(
@@ -109,6 +166,8 @@ def test_a_parameter_that_chooses_what_is_read_does_not(name, schema):
         ("remove_label", "Remove a label from an order.", {}),
         ("empty_bin", "Permanently deletes all notes of the bin.", {}),
         ("notes", "Works with notes.", {"action": {"enum": ["create", "remove"]}}),
+        ("search_and_replace", "Search for text and replace all occurrences.", {}),
+        ("restore_notes", "Restores all notes. Destructive operation!", {}),
     ],
 )
 def test_a_loss_contradicts_a_hint_that_nothing_is_destroyed(name, description, properties):

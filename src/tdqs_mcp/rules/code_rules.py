@@ -12,6 +12,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import find_limits, stated_default
+from tdqs_mcp.facts.text.effects import deleting_verbs
 from tdqs_mcp.facts.text.statements import stated_hints, stated_keys, states_saving
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.results.findings import Confidence, Severity
@@ -288,7 +289,7 @@ def is_named(effect: CodeEffect, subject: Subject) -> bool:
 
 
 def _says_deleting(words: AbstractSet[str], verbs: AbstractSet[Effect]) -> bool:
-    return Effect.DELETE in verbs or not words_from("hints", "deleting").isdisjoint(words)
+    return Effect.DELETE in verbs or not deleting_verbs().isdisjoint(words)
 
 
 def definition_words(subject: Subject) -> frozenset[str]:

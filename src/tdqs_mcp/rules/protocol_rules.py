@@ -3,15 +3,15 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema.walk import Node, escape_step, type_of
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.effects import deleting_verbs, reads_and_writes
 from tdqs_mcp.facts.text.steering import find_secret, find_steering
-from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, OVERT_MUTATIONS, Effect
+from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Effect
 from tdqs_mcp.facts.threats import Threat, ThreatKind
 from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -403,7 +403,10 @@ def harmless_deletion(subject: Subject) -> Iterator[Hit]:
             f"destructiveHint is false, but {claim.evidence}",
             "set it to true, so that clients ask before the call",
         )
-    elif is_denied and prose.effect is prose.name_effect is Effect.UPDATE and prose.verb in OVERT_MUTATIONS:
+        return
+    is_update = prose.effect is prose.name_effect is Effect.UPDATE and prose.verb in OVERT_MUTATIONS
+    is_clearing = prose.opens_with_verb and prose.verb in deleting_verbs() and "from" not in prose.spoken[0]
+    if is_denied and (is_update or is_clearing):
         yield Hit(
             "/annotations/destructiveHint",
             f"destructiveHint is false, which means that the tool only adds, but the description says {prose.verb!r}",
@@ -451,9 +454,7 @@ def unhinted_reading(subject: Subject) -> Iterator[Hit]:
     if not prose.effect is prose.name_effect is Effect.READ:
         return
     # "Search for text and replace all" and "Resolve a thread" open with a verb of reading
-    first = prose.spoken[0] if prose.spoken else ()
-    joined = (LEMMAS.get(word) for before, word in pairwise(first) if before == "and" and not word.endswith("ed"))
-    is_mixed = prose.verb in _hint_words("ambiguous") or any(EFFECTS[verb].is_mutating for verb in joined if verb)
+    is_mixed = prose.verb in _hint_words("ambiguous") or reads_and_writes(prose)
     is_reading = prose.opens_with_verb and not is_mixed
     is_silent = "readOnlyHint" not in (subject.tool.annotations or {})
     # "Downloads images", with a `local_path` to save them

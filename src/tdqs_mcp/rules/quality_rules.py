@@ -8,11 +8,11 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import cut_lists, vague_result
-from tdqs_mcp.facts.text.effects import several_at_once, silent_lists, silent_target
+from tdqs_mcp.facts.text.effects import loses_data, several_at_once, silent_lists, silent_target
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.parameter_texts import evident_names, explained_elsewhere, has_heading_about
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
-from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Cue, Effect
+from tdqs_mcp.facts.text.words import Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import (
     absent_annotations,
@@ -167,11 +167,10 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     """A tool deletes or changes data, alone or in bulk, and neither a text nor a hint says what is lost or fails."""
     prose = subject.prose
-    is_destroying = prose.effect in (Effect.UPDATE, Effect.DELETE) and prose.verb in OVERT_MUTATIONS
     own = [prose.spoken[place] for place in subject.own_places]
     is_bare = len(own) == 1 and sum(map(len, own)) <= MAX_BARE_WORDS
     is_hinted = "destructiveHint" in (subject.tool.annotations or {})
-    is_lossy = prose.effect is Effect.DELETE and _words("losses").isdisjoint(prose.words)
+    is_lossy = loses_data(prose, subject.input_shape)
     tops = [node for node in subject.input_shape.nodes if node.is_top]
     is_partial = prose.verb in _words("editing") and any(
         not node.is_required or node.schema.get("type") not in WHOLE_TYPES for node in tops
@@ -179,7 +178,7 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     is_told = any(not _words("keeping").isdisjoint(remark.words) for remark in subject.remarks if remark.node.is_top)
     is_open = is_lossy or (is_partial and not is_told)
     is_silent = is_bare and not is_hinted and subject.is_effect_open
-    if is_destroying and is_open and is_silent and prose.effect is prose.name_effect:
+    if is_open and is_silent and prose.effect is prose.name_effect:
         lost = "what happens to values that are left out" if is_partial else "whether it can be undone"
         yield Hit(
             "/description",

@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.schema.walk import Node, Shape
+from tdqs_mcp.facts.schema.walk import Node, Shape, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.parameter_texts import ParameterMention, words_in
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.words import LEMMAS, OVERT_MUTATIONS, Cue, Effect, stem
+from tdqs_mcp.facts.text.words import EFFECTS, LEAD_IN, LEMMAS, OVERT_MUTATIONS, Cue, Effect, stem
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("hints")
@@ -44,27 +45,70 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
     """Yield the claims of a tool, the surest first; sentences that name a sibling may be about that."""
     yield from _by_verb(tool.name, prose)
     if prose.language in ("en", None):
+        own_verbs = _verbs_of_name(tool.name)
+        forms = _forms_of(own_verbs)
+        optional = {node.name.lower() for node in shape.nodes if node.is_top and node.name and not node.is_required}
         for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
-            if not _lasting_forms().isdisjoint(words) and not any(name in sentence for name in siblings):
-                yield from sentence_claims(sentence, is_opening=sentence is prose.sentences[0])
+            if not forms.isdisjoint(words) and not any(name in sentence for name in siblings):
+                claims = sentence_claims(sentence, own_verbs, is_opening=sentence is prose.sentences[0])
+                # "With `save_to`, the list is also written to that file."
+                condition = next((name for word, name in pairwise(words) if word in _IF and name in optional), None)
+                yield from (claim if condition is None else claim._replace(is_weak=True) for claim in claims)
+    is_chosen = not _says_what_it_does(tool.name, prose)
+    is_change = prose.opens_with_verb and prose.effect is not None and prose.effect.is_mutating
+    keeps = is_change and prose.verb not in _words("requesting")
     for node in shape.nodes[1:]:
         if node.is_top and node.name:
-            if not _says_what_it_does(tool.name, prose) and (
-                node.name != "method" or not (prose.effect and prose.effect.is_mutating)
-            ):
-                yield from _by_choices(node)  # "Creates a request" has the method of the request, not of the call
+            # "Creates a request" has the method of the request, not of the call
+            if is_chosen and (node.name != "method" or not keeps):
+                yield from _by_choices(node, shape)
             yield from _by_destination(node)
+
+
+_IF = frozenset({"with", "if", "when"})
 
 
 def _says_what_it_does(name: str, prose: Prose) -> bool:
     """Return whether name and text begin with a verb of their own, whose object the choices are.
 
-    `stage_change`, "Stage a change", drops no table; what `manage_tables`, "Manage the tables", does is chosen.
+    `stage_change`, "Stage a change", drops no table; what `manage_tables`, "Manage the tables", does is chosen. What
+    `list_events`, "List the events", reads is chosen.
     """
+    if prose.effect is prose.name_effect is Effect.READ and not reads_and_writes(prose):
+        return True
     first, second, *_ = (*prose.spoken[0], "", "") if prose.spoken else ("", "")
     parts = name_parts(name)
     is_agreed = len(parts) > 1 and parts[0] == first and second in _words("determiners")
     return is_agreed and LEMMAS.get(first) is None
+
+
+def reads_and_writes(prose: Prose) -> bool:
+    """Return whether the first sentence goes on with a verb of writing: "Search for text and replace all"."""
+    first = prose.spoken[0] if prose.spoken else ()
+    joined = (LEMMAS.get(word) for before, word in pairwise(first) if before == "and" and not word.endswith("ed"))
+    return any(EFFECTS[verb].is_mutating for verb in joined if verb)
+
+
+@cache
+def deleting_verbs() -> frozenset[str]:
+    """Verbs after which something is gone."""
+    deleting = {verb for verb, effect in EFFECTS.items() if effect is Effect.DELETE}
+    return frozenset(deleting - _words("reversible") | {"overwrite"})
+
+
+def loses_data(prose: Prose, shape: Shape) -> bool:
+    """Return whether the first verb is one of deletion, and no word tells how much is lost.
+
+    What a pure function may do as well ("Remove the background") is a deletion of a thing that a required parameter
+    identifies; a member that is removed from a group can be added again.
+    """
+    if prose.effect is not Effect.DELETE or prose.verb not in deleting_verbs() - _words("ending"):
+        return False
+    first = prose.spoken[0] if prose.spoken else ()
+    tops = (name_parts(node.name or "") for node in shape.nodes if node.is_top and node.is_required)
+    is_identified = any(parts and parts[-1] in words_from("names", "identifiers") for parts in tops)
+    is_thing = prose.verb not in _words("weak") or (is_identified and {"from", "between"}.isdisjoint(first))
+    return is_thing and _words("losses").isdisjoint(prose.words)
 
 
 def several_at_once(tool: Tool, prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> str | None:
@@ -130,9 +174,11 @@ def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
     parts = name_parts(name)
     lemmas = [LEMMAS.get(part) for part in parts]
     is_deleting = Effect.DELETE in (prose.effect, prose.name_effect)
-    deleted = next((part for part in parts if part in _words("deleting")), None) if is_deleting else None
-    is_agreed = len(parts) > 1 and prose.opens_with_verb and prose.verb in lemmas
+    deleted = next((part for part in parts if part in deleting_verbs()), None) if is_deleting else None
     is_change = prose.effect is not None and prose.effect.is_mutating
+    # `create_contact`, "Add a contact"
+    is_same = prose.verb in lemmas or prose.effect is prose.name_effect is EFFECTS.get(lemmas[0] or "", None)
+    is_agreed = len(parts) > 1 and prose.opens_with_verb and is_same
     is_reading = prose.effect is Effect.READ  # publish_status, "Gets the publish status of an article."
     if deleted and not is_reading:
         yield EffectClaim(is_destroying=True, evidence=f"the name says {deleted!r}")
@@ -142,24 +188,35 @@ def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
         is_weak = prose.verb in _words("weak")
         yield EffectClaim(False, f"name and description say {prose.verb!r}", is_weak=is_weak)  # noqa: FBT003
     # "Removes duplicates" may be said of the answer
-    if prose.opens_with_verb and prose.verb in (_words("deleting") - _words("weak") | OVERT_MUTATIONS):
+    if prose.opens_with_verb and prose.verb in (deleting_verbs() - _words("weak") | OVERT_MUTATIONS):
         is_weak = prose.verb in _words("weak")
-        yield EffectClaim(prose.verb in _words("deleting"), f"the description says {prose.verb!r}", is_weak=is_weak)
+        yield EffectClaim(prose.verb in deleting_verbs(), f"the description says {prose.verb!r}", is_weak=is_weak)
+    # "Run any shell command on the host."
+    runs = prose.verb in parts and prose.effect is Effect.ACT and prose.opens_with_verb
+    if runs and not _words("commands").isdisjoint(prose.spoken[0]):
+        yield EffectClaim(is_destroying=False, evidence=f"it says that it may {prose.verb} any command")
 
 
-def _by_choices(node: Node) -> Iterator[EffectClaim]:
-    """Yield `"action": {"enum": ["list", "delete"]}`."""
-    values = node.schema.get("enum")
-    parts = name_parts(node.name or "") if isinstance(values, list) else ()
-    if not parts or parts[-1] not in _words("choosing"):
+def _by_choices(node: Node, shape: Shape) -> Iterator[EffectClaim]:
+    """Yield `"action": {"enum": ["list", "delete"]}`, also as constants, and of each item of a list."""
+    parts = name_parts(node.name or "")
+    if not parts or parts[-1].removesuffix("s") not in _words("choosing"):
         return
-    for value in values or ():
+    accepted = accepted_values(node.schema, shape.root)
+    for value in accepted.values or accepted.item_values or ():
         chosen = name_parts(value) if isinstance(value, str) else ()
         # `delete_page` is a write, `merge_train_removed` an event to filter by
-        first = chosen[0] if chosen and not chosen[-1].endswith("ed") else ""
-        is_deleting = first in _words("deleting")
-        if is_deleting or first in _words("choices"):
+        first = chosen[0].lower() if chosen and not chosen[-1].endswith("ed") else ""
+        is_deleting = first in deleting_verbs()
+        if is_deleting or first in _chosen_verbs():
             yield EffectClaim(is_deleting, f"{node.name!r} can be {value!r}")
+
+
+@cache
+def _chosen_verbs() -> frozenset[str]:
+    """Values that choose a write: verbs that name no thing as well, as "label" and "log" do."""
+    changing = {verb for verb, effect in EFFECTS.items() if effect.is_mutating}
+    return words_from("names", "plain_verbs") & changing | _words("choices")
 
 
 def _by_destination(node: Node) -> Iterator[EffectClaim]:
@@ -180,24 +237,33 @@ _DESTINING = frozenset("save saves write writes store stores export exports".spl
 """Without one of these no text matches `destination`."""
 
 
-def sentence_claims(sentence: str, *, is_opening: bool = False) -> Iterator[EffectClaim]:
-    """Yield what a sentence says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
+def sentence_claims(
+    sentence: str, own_verbs: AbstractSet[str] = frozenset(), *, is_opening: bool = False
+) -> Iterator[EffectClaim]:
+    """Yield what a sentence says of the call: "it deletes" (the …) or "something is purged" (old rows are …).
+
+    `own_verbs` are those of the tool's name.
+    """
     plain = " ".join(sentence.split())  # a line may break inside a clause
     lowered, quote = plain.lower(), repr(plain[:MAX_QUOTE])
     if _PATTERNS.final.search(lowered):
         yield EffectClaim(is_destroying=True, evidence=f"a sentence says that its effect is final: {quote}")
         return
-    verb_form = ""
+    verbs = _lasting_verbs() | own_verbs
+    verb_form, is_list = "", is_opening
     for number, clause in enumerate(_PATTERNS.clause_end.split(lowered)):
         words = words_of(clause)
         is_joined = number > 0 and verb_form != ""
         may_order = is_opening and (number == 0 or verb_form == "order")
-        verb = _active_verb(words, clause, may_order=may_order)
-        passive = None if verb else _passive_verb(words, clause)
-        word = verb or passive
+        # "List, create, or close a tab": verbs that share their object
+        is_list = is_list and bool(words) and LEMMAS.get(words[0]) == words[0]
+        bare = words[0] if is_list and len(words) == 1 and words[0] in _chosen_verbs() else None
+        word = _active_verb(words, clause, verbs, may_order=may_order) or _passive_verb(words, clause, verbs) or bare
         if word is not None:
-            is_destroying = _is_in(word, _words("destroying"))
-            yield EffectClaim(is_destroying, f"a sentence says {word!r}: {quote}")
+            is_destroying = _is_in(word, deleting_verbs() | _words("gone") | {"replace"})
+            is_weak = _is_in(word, _words("weak") - _lasting_verbs())
+            yield EffectClaim(is_destroying, f"a sentence says {word!r}: {quote}", is_weak=is_weak)
+        is_list = is_list and len(words) == 1
         if number == 0 or not is_joined:
             verb_form = _form_of(words)
 
@@ -208,23 +274,36 @@ def _form_of(words: Sequence[str]) -> str:
     return "" if first not in LEMMAS else "order" if LEMMAS[first] == first else "finite"
 
 
-def _active_verb(words: Sequence[str], clause: str, *, may_order: bool) -> str | None:
+def _active_verb(words: Sequence[str], clause: str, verbs: AbstractSet[str], *, may_order: bool) -> str | None:
     """The verb of a clause about the tool, with a thing behind it; in later sentences, orders are for the agent."""
+    if ": " in clause:  # "Warning: This tool modifies data"
+        clause = clause.rpartition(": ")[2]
+        words = words_of(clause)
     place, has_subject = 0, False
-    while place < len(words) and words[place] in _words("openings"):
+    while place < len(words) and words[place] in _openings() and not (place and _is_in(words[place], verbs)):
         has_subject = has_subject or words[place] in _words("subjects")
         place += 1
-    if place + 1 >= len(words) or not _changes(words[place]):
+    has_place = _PATTERNS.place.search(clause) is not None
+    lasting = verbs | _words("exporting") if has_place else verbs
+    if place + 1 >= len(words) or not _is_in(words[place], lasting):
         return None
     verb, behind = words[place], words[place + 1 :]
     # "deletes the file" and "it will delete the file", but not the order "delete the file first"
     is_finite = verb.endswith("s") or ((has_subject or may_order) and not verb.endswith(("ed", "ing")))
-    has_thing = behind[0] in _words("determiners") or _PATTERNS.place.search(clause) is not None
-    is_answer = not _words("answers").isdisjoint(behind[:4]) and _PATTERNS.place.search(clause) is None
+    # "This tool modifies customer data", but not "It writes Python"
+    is_told_of_tool = is_finite and not _words("naming").isdisjoint(words[:place])
+    has_thing = behind[0] in _words("determiners") or has_place or is_told_of_tool
+    is_answer = not _words("answers").isdisjoint(behind[:4]) and not has_place
     return verb if is_finite and has_thing and not is_answer else None
 
 
-def _passive_verb(words: Sequence[str], clause: str) -> str | None:
+@cache
+def _openings() -> frozenset[str]:
+    """Words before the verb of a sentence about the tool."""
+    return _words("openings") | _words("joining") | LEAD_IN
+
+
+def _passive_verb(words: Sequence[str], clause: str, verbs: AbstractSet[str]) -> str | None:
     """The verb of a change to the subject of the main clause; not to the answer, nor by others or from time to time."""
     place = next((place for place, word in enumerate(words) if word in _words("passives")), 0)
     behind = [word for word in words[place + 1 :] if not word.endswith("ly") and word not in _words("openings")]
@@ -232,7 +311,7 @@ def _passive_verb(words: Sequence[str], clause: str) -> str | None:
     is_main = 0 < place <= MAX_SUBJECT and _words("subordinators").isdisjoint(words[:place])
     # "old rows can be purged" promises nothing, "will be purged" does
     is_told = words[place : place + 1] != ["be"] or words[place - 1] == "will"
-    is_change = verb.endswith(("ed", "en", "sent", "lost")) and _changes(verb)
+    is_change = verb.endswith(("ed", "en", "sent", "lost")) and _is_in(verb, verbs)
     # "filters are saved custom views": the participle belongs to a noun
     is_predicate = not following or following in _words("after_participles")
     is_elsewhere = not _words("elsewhere").isdisjoint(behind)
@@ -241,17 +320,26 @@ def _passive_verb(words: Sequence[str], clause: str) -> str | None:
     return verb if is_effect and not (is_elsewhere or is_answer) else None
 
 
-def _changes(word: str) -> bool:
-    """A form of a verb that leaves a lasting change."""
-    return _is_in(word, _words("lasting"))
+@cache
+def _lasting_verbs() -> frozenset[str]:
+    """Verbs, and participles that no rule makes, of a lasting change, whatever the tool is called."""
+    return deleting_verbs() - _words("weak") | {"remove", "discard"} | _words("lasting") | _words("gone")
+
+
+def _verbs_of_name(name: str) -> frozenset[str]:
+    """Return the verbs of change that a name opens with or joins by "and": `search_and_replace`."""
+    parts = name_parts(name)
+    places = [0, *(place + 1 for place, part in enumerate(parts) if part in ("and", "or"))]
+    verbs = {LEMMAS.get(part) for place in places for part in parts[place : place + 1]}
+    return frozenset(verb for verb in verbs if verb and EFFECTS[verb].is_mutating)
 
 
 @cache
-def _lasting_forms() -> frozenset[str]:
-    """Words without one of which a sentence claims no lasting change."""
-    verbs = _words("lasting")
-    inflected = {form for form, lemma in LEMMAS.items() if lemma in verbs}
-    return verbs | inflected | {f"{verb}s" for verb in verbs} | _words("final")
+def _forms_of(own_verbs: frozenset[str]) -> frozenset[str]:
+    """Words without one of which a sentence claims no change, by these verbs either."""
+    lasting = _lasting_verbs() | own_verbs | _words("exporting") | _chosen_verbs()
+    inflected = {form for form, lemma in LEMMAS.items() if lemma in lasting}
+    return lasting | inflected | {f"{verb}s" for verb in lasting} | _words("final") | {"destructive"}
 
 
 def _is_in(word: str, verbs: AbstractSet[str]) -> bool:

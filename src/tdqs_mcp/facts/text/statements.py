@@ -9,22 +9,21 @@ from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.text.effects import deleting_verbs
 from tdqs_mcp.facts.text.examples import closed_list
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect, content_stems, stem
 from tdqs_mcp.model import Tool
 
-_hint_words = partial(words_from, "hints")
-
 
 def said_deleting(tool: Tool, prose: Prose) -> str | None:
-    """The word by which the name or the opening of the description says that the tool deletes."""
-    parts = name_parts(tool.name)
-    named = next((part for part in parts if part in _hint_words("deleting")), None)
+    """The word by which the name or the opening of the description says that the tool deletes for certain."""
+    certain = deleting_verbs() - words_from("hints", "ending")
+    named = next((part for part in name_parts(tool.name) if part in certain), None)
     if named and Effect.DELETE in (prose.effect, prose.name_effect):
         return named
-    return prose.verb if prose.opens_with_verb and prose.verb in _hint_words("deleting") else None
+    return prose.verb if prose.opens_with_verb and prose.verb in certain else None
 
 
 _PATTERNS = PatternTable("statements")
