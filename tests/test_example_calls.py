@@ -49,6 +49,10 @@ def problems(description="Searches orders of the harbor.", **texts):
         ("Use limit=100 for all of them.", "is above maximum 50"),
         ('Pass since: "yesterday" for new ones.', "is not of format date"),
         ("Args:\n    query: text\n    status: state (e.g. 'done')", "is not a member of the enum"),
+        ('{"name": "search_orders", "arguments": {"limit": 5}}', "lacks 'query', which is required"),
+        ('result = search_orders(query="crab", state="open")', "has 'state', which is no parameter"),
+        ('"old crabs" -> search_orders(query="crab", state="open")', "has 'state', which is no parameter"),
+        ('client.call_tool("search_orders", {"status": "open"})', "lacks 'query', which is required"),
     ],
 )
 def test_an_example_call_that_the_schema_refuses_is_found(text, reason):
@@ -88,6 +92,9 @@ def test_an_example_in_a_parameter_s_text_that_its_schema_refuses_is_found(name,
         "Write {name} where the name belongs, and {query: 5 items}.",
         'In the answer, {"id": 1, "status": "done"} is one order.',
         'status = \'open\' -> {"status": "done"}',
+        "Never call search_orders(state='open').",
+        '\n- since: For status: "done", the day of its end.',
+        'client.call_tool("get_order", {"id": 5})',
     ],
 )
 def test_what_is_no_wrong_example_of_a_call_is_left_alone(text):

@@ -69,6 +69,8 @@ def test_listed_values_get_the_case_of_the_enum(text, values, fixed):
         ("top_10_posts", "Top 10 posts"),
         ("get_2fa_code", "Get 2fa code"),
         ("list_s3_buckets", "List s3 buckets"),
+        ("top10_mp3s", "Top10 mp3s"),
+        ("list_i18n_keys", "List i18n keys"),
     ],
 )
 def test_a_title_keeps_the_digits_of_the_name(name, title):

@@ -239,6 +239,10 @@ ALL = "Get a list of all users in the workspace"
         ("TDQ110", f"{ALL}, a page at a time", {"limit": {"type": "integer", "default": 100}}, False),
         ("TDQ124", "Fetch pay.\n\nParameters\n----------\nlevel : str | None, optional\n    Such as 'Junior'.", {"level": {"type": "string"}}, False),
         ("TDQ124", 'Fetch pay.\n\nlevel: "junior" | "senior".', {"level": {"type": "string"}}, True),
+        ("TDQ124", "Fetch pay.\n\nlevel: 'junior' or 'senior'. Use `list_levels` to get the others.", {"level": {}}, False),
+        ("TDQ124", "Fetch pay.\n\norder: 'name' or 'pay'. Append 'desc' to turn it around.", {"order": {}}, False),
+        ("TDQ124", "Fetch pay.\n\nformat: Format: width/height", {"format": {}}, False),
+        ("TDQ124", "Fetch pay.\n\nformat: Either owner/name or name", {"format": {}}, False),
         ("TDQ304", "Deprecated wrapper around query_users.", {}, True),
         ("TDQ304", "Deprecated features of a browser, by its name.", {}, False),
         ("TDQ304", "Lists forms. It has been deprecated in favor of `search_forms`.", {}, True),
@@ -250,7 +254,8 @@ ALL = "Get a list of all users in the workspace"
 )  # fmt: skip
 def test_a_text_is_read_for_what_it_is_about(rule_id, description, properties, is_found):
     schema = {"type": "object", "properties": properties, "required": [name for name in properties if name != "limit"]}
-    catalog = catalogs.read({"tools": [tool("t", description, schema), tool("u", "Does it.")]})
+    others = [tool("u", "Does it."), tool("list_levels", "Lists levels.")]
+    catalog = catalogs.read({"tools": [tool("t", description, schema), *others]})
     found = registry.check(measure(catalog), registry.select(names=[rule_id]))
     assert bool([finding for finding in found if finding.subject.name == "t"]) is is_found
 

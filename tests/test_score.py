@@ -19,6 +19,8 @@ from tdqs_mcp.gate.policy import answered, reaches
 from tdqs_mcp.judges.offline import calibration, versions
 from tdqs_mcp.judges.reasons import explain_tool
 from tdqs_mcp.judges.sentence_model import read_text
+from tdqs_mcp.report.blocks import as_markdown
+from tdqs_mcp.report.score_report import score_blocks, tool_blocks
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Tier, Verdict
@@ -383,6 +385,29 @@ def test_what_comes_back_is_told_by_an_output_schema_that_tells_it(result, is_to
     told, untold = (explain_tool("tdqs", {key: score}, subject, ())[key].justification for score in (4, 3))
     assert ("An output schema says what comes back: links, href." in told) is is_told
     assert "no output schema" not in untold
+
+
+NOTHING = [
+    {"type": "object", "additionalProperties": True},
+    {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]},
+]
+
+
+@pytest.mark.parametrize("schema", NOTHING)
+def test_an_output_schema_that_says_nothing_raises_no_score(schema):
+    plain, wrapped = (
+        sync.score(read_catalog([tool("read_links", "Reads the links of a page.", flat(1), **more)], name="pages"))
+        for more in ({}, {"outputSchema": schema})
+    )
+    assert plain.tools[0].scores == wrapped.tools[0].scores
+
+
+def test_a_retired_tool_is_no_sibling_to_turn_to_and_gets_no_advice_on_its_text():
+    tools = [tool("get_note", "Return a note."), tool("fetch_note", "DEPRECATED: Use get_note instead.")]
+    score = sync.score(read_catalog([*tools, tool("list_notes", "Return all notes.")], name="notes"))
+    assert "sibling is fetch_note" not in as_markdown(score_blocks(score))
+    assert "For a " not in as_markdown(tool_blocks(score, ["fetch_note"]))
+    assert "For a " in as_markdown(tool_blocks(score, ["get_note"]))
 
 
 def reason_for(key, score, raw, *siblings):

@@ -49,7 +49,7 @@ def of_tool(subject: Subject, text: Text, readings: Sequence[SentenceReading]) -
         **_effects(subject),
         "lone": int(subject.sibling_count == 0),
         "title": int(subject.signals.title_is_meaningful),
-        "output_schema": int(subject.signals.has_output_schema),
+        "output_schema": int(subject.has_telling_output),
     }
 
 

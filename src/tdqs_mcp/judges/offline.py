@@ -212,7 +212,7 @@ class Offline:
     @property
     def stamp(self) -> JudgeStamp:
         """The offline judge and its calibration version."""
-        return JudgeStamp(id="offline", version="2", calibration=self._calibration.version)
+        return JudgeStamp(id="offline", version="3", calibration=self._calibration.version)
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The port's form of `verdicts`."""

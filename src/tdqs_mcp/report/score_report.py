@@ -264,9 +264,19 @@ def _fixes(score: ServerScore, locator: str, places: CodePlaces) -> list[Block]:
     groups = fixes_by_rule(score)
     if not groups:
         return []
-    nearest = nearest_names(tool.name for tool in score.tools)
+    nearest = _nearest(score)
     blocks = [OnlyIn(form, _groups(groups[:most], nearest, places)) for form, most in MAX_GROUPS.items()]
     return [Heading("Fix first"), *blocks, *_next(score, groups[0][0], locator)]
+
+
+def _retired(score: ServerScore) -> set[str | None]:
+    return {finding.subject.name for finding in score.findings if finding.rule == "TDQ304"}
+
+
+def _nearest(score: ServerScore) -> NearestName:
+    """Return what finds the nearest sibling of a tool, among those that agents shall call."""
+    retired = _retired(score)
+    return nearest_names(tool.name for tool in score.tools if tool.name not in retired)
 
 
 def _groups(groups: Sequence[Sequence[Fix]], nearest: NearestName, places: CodePlaces) -> list[Block]:
@@ -323,7 +333,7 @@ def tool_blocks(
     score: ServerScore, tools: Sequence[str], locator: str = "LOCATOR", places: CodePlaces = NO_PLACES
 ) -> list[Block]:
     """The tools of these names: why each dimension has its score, and the best fixes."""
-    nearest = nearest_names(entry.name for entry in score.tools)
+    nearest = _nearest(score)
     fixes = {group[0].tool.index: group for group in fixes_by_tool(score)}
     named = [entry for entry in score.tools if entry.name in tools]
     blocks: list[Block] = []
@@ -338,7 +348,7 @@ def _tool(score: ServerScore, tool: ToolScore) -> list[Block]:
     return [
         Title((f"{tool.name} of {score.server} · ", _standing(tool), rest)),
         Line(_remarks(tool)),
-        _reasons(tool.judgements),
+        *([] if tool.name in _retired(score) else [_reasons(tool.judgements)]),  # nobody needs advice on its text
     ]
 
 

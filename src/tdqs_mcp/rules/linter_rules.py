@@ -9,7 +9,7 @@ from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, lazy_pattern, word
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import required_names
-from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.examples import closed_list
 from tdqs_mcp.facts.text.parameter_texts import list_entries
@@ -307,7 +307,9 @@ def choices_in_prose(subject: Subject) -> Iterator[Hit]:
         # names of a large catalog are gathered only where there is a list
         values = closed_list(text, name, {*declared, *subject.siblings.values()}) if is_list else ()
         default = (isinstance(declared[name], dict) and declared[name].get("default")) or (values or ("",))[0]
-        if values and default in values:  # a list without the default is of something else
+        # a list without the default is of something else; another tool that the text names has more values
+        is_whole = values and default in values
+        if is_whole and not relations.mentioned_siblings(subject.tool, words_of(text), subject.siblings):
             yield Hit(
                 arguments.property_pointer(name),
                 f"the text about {name!r} lists its values ({_listed(list(values))}), and the schema has no enum",

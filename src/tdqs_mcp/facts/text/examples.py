@@ -61,6 +61,9 @@ class _Call(NamedTuple):
     is_whole: bool
     """No argument stands there without its name."""
 
+    is_named: bool
+    """The tool's name stands before the arguments."""
+
     start: int
     end: int
 
@@ -118,7 +121,8 @@ def _in_description(name: str, text: str, root: Mapping[str, Any]) -> Iterator[U
             reason = refusal(literal.value, schema, root)
             is_part = isinstance(literal.value, dict) and _may_be_part(literal.value, schema, root, is_top=True)
             is_example = not is_part and not _is_template(literal.value)
-            if reason and is_example and not _is_result(text, literal.start, literal.end):
+            is_fit = _is_returned(text, literal.start) or _is_refused(text, literal.start, literal.end)
+            if reason and is_example and not is_fit:
                 yield UnfitExample("/description", parameter, _quoted(text[literal.start : literal.end]), reason)
     for entry in list_entries(text) if ":" in text else ():
         schema, own = properties.get(entry.name), entry.text[:MAX_EXPLANATION]
@@ -142,14 +146,16 @@ def _calls(name: str, text: str, properties: Mapping[str, Any]) -> Iterator[_Cal
                 arguments, is_whole, end = _read_arguments(text, start + len(name) + 1, properties)
             else:
                 (arguments, end), is_whole = _read_object(text, start), True
-                # {"name": "search_orders", "arguments": {…}}, the form of tools/call
+                # {"name": "search_orders", "arguments": {…}} or call_tool("search_orders", {…})
                 inner = arguments.get("arguments") if arguments.get("name") == name else None
+                before = _PATTERNS.name_before.search(text, max(0, start - len(name) - 5), start)
+                is_call = isinstance(inner, dict) or (before is not None and before[1] == name)
                 arguments = inner if isinstance(inner, dict) else arguments
         except _Unreadable:
             continue
         reached = end
         if is_call or _is_call(arguments, properties, is_announced=_is_announced(text, start)):
-            yield _Call(arguments, is_whole, start, end)
+            yield _Call(arguments, is_whole, is_call, start, end)
 
 
 def _places(part: str, text: str) -> Iterator[int]:
@@ -181,7 +187,8 @@ def _is_announced(text: str, start: int) -> bool:
 def _call_faults(call: _Call, text: str, root: Mapping[str, Any], path: str) -> Iterator[UnfitExample]:
     """Yield the faults of a call in the text at a place, unless the text speaks of what comes back there."""
     faults = list(_why_unfit_call(call, text, root))
-    if faults and not _is_result(text, call.start, call.end):
+    is_shown = call.is_named or not _is_returned(text, call.start)
+    if faults and is_shown and not _is_refused(text, call.start, call.end):
         yield from (UnfitExample(path, "", _quoted(text[call.start : call.end]), fault) for fault in faults)
 
 
@@ -197,7 +204,7 @@ def _why_unfit_call(call: _Call, text: str, root: Mapping[str, Any]) -> Iterator
             yield f"{name!r} {reason}"
     missing = [name for name in required_names(root) if name in properties and name not in call.arguments]
     # "Example: {…}" is a whole call; an object inside a sentence, or of a single member, may be a part of one
-    is_shown_whole = text[call.start] != "{" or (len(call.arguments) > 1 and _is_announced(text, call.start))
+    is_shown_whole = call.is_named or (len(call.arguments) > 1 and _is_announced(text, call.start))
     if missing and not unknown and call.is_whole and is_shown_whole:
         yield f"lacks {missing[0]!r}, which is required"
 
@@ -214,7 +221,9 @@ def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str
     places = ((start, name) for name in names for start in _places(name, text)) if may_assign else ()
     for start, name in sorted(place for place in places if not _is_glued(text, place[0], ".$/?&%-")):
         match = _PATTERNS.assignment.match(text, start + len(name))
-        if match is None:
+        # "- view: For frames: "camera"": a value of `view`
+        entry = _PATTERNS.entry_opening.match(text, text.rfind("\n", 0, start) + 1, start) if match else None
+        if match is None or (entry and entry["name"] in properties and not match["sign"]):
             continue
         is_quoted = text[start - 1 : start] in _QUOTES and not _is_glued(text, start - 1, ".$/?&%-")
         try:
@@ -240,7 +249,9 @@ def _in_own_text(
     is_closed = takes.values is not None or not {"pattern", "format"}.isdisjoint(schema)
     for literal in (*literals, *(bare if is_closed else ())):
         value = literal.value
-        reason = None if _is_template(value) else refusal(value, schema, root)
+        # an object of which all members are parameters is a whole call
+        is_call = isinstance(value, dict) and len(value) > 1 and value.keys() <= keyword_members(root).keys()
+        reason = None if is_call or _is_template(value) else refusal(value, schema, root)
         # further behind, "(e.g. FLUX, Recraft)" may be about anything
         is_far = literal.start > NEAR and not isinstance(value, dict | list)
         # a text may show JSON that stands in a string, or a number that does
@@ -339,16 +350,18 @@ def _is_template(value: Any) -> bool:  # noqa: ANN401  # any JSON value
     return any(map(_is_template, members))
 
 
-def _is_result(text: str, start: int, end: int) -> bool:
-    """The text speaks of what comes back there, or of a wrong call."""
+def _is_returned(text: str, start: int) -> bool:
+    """The text speaks of what comes back there."""
     before = text[max(0, start - 400) : start]
     labels = list(_PATTERNS.label.finditer(before))
     is_output = bool(labels) and labels[-1]["output"] is not None
-    return is_output or _PATTERNS.returned.search(before[-60:]) is not None or _is_refused(text, start, end)
+    return is_output or _PATTERNS.returned.search(before[-60:]) is not None
 
 
 def _is_refused(text: str, start: int, end: int) -> bool:
     """The sentence says that such a call fails: "`limit=500` is refused", "Fails with limit=500"."""
+    if _PATTERNS.misused.search(text[max(0, start - 60) : start]):
+        return True
     before = text[max(0, start - NEAR) : start].replace("e.g. ", "e.g, ")
     opening = max(before.rfind(sign) for sign in (". ", "\n", "; ", "! "))
     after = _PATTERNS.sentence_end.split(text[end : end + NEAR], maxsplit=1)[0]
@@ -373,7 +386,8 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
     for row in _rows(text, is_kind) if not is_own else ():
         if not is_kind and all(map(_QUANTITY.fullmatch, row.values)):
             continue
-        if (not row.is_conditional or is_kind) and foreign_names.isdisjoint(row.values):
+        is_whole = foreign_names.isdisjoint(row.values) and row.words_behind <= foreign_names
+        if is_whole and (not row.is_conditional or is_kind):
             return () if _PATTERNS.several_values.search(text) else row.values
     return ()
 
@@ -386,6 +400,9 @@ class _ValueRow(NamedTuple):
     values: tuple[str, ...]
     is_conditional: bool
     """Unquoted words that are values only of a parameter whose name says so."""
+
+    words_behind: frozenset[str]
+    """Quoted words behind the row that are none of its values: "'name' or 'size'; append 'desc' to turn it around"."""
 
 
 @cached_by_text(1024)
@@ -410,9 +427,13 @@ def _rows(text: str, is_kind: bool) -> Sequence[_ValueRow]:  # noqa: FBT001  # t
             is_sure = pattern != _BARE or _PATTERNS.announced_row.search(before) is not None
             is_first = ". " not in text[: match.start()]
             is_likely = is_first and all(value.isupper() and len(value) > 2 for value in values)
+            # "owner/name or name" and "Format: width/height" are templates
+            is_template = len(words) > len(values) or (not is_sure and _PATTERNS.pair.fullmatch(match[0]) is not None)
             is_list = len(values) > 1 and not is_open and not any(map(_PATTERNS.no_value.search, values))
-            if is_list and (is_sure or is_first):
-                rows.append(_ValueRow(values, is_conditional=not (is_sure or is_likely)))
+            if is_list and not is_template and (is_sure or is_first):
+                behind = {quoted.strip("`'\"“”「」") for quoted in _PATTERNS.quoted_value.findall(text, match.end())}
+                is_conditional = not (is_sure or is_likely)
+                rows.append(_ValueRow(values, is_conditional, frozenset(behind.difference(values))))
     return rows
 
 

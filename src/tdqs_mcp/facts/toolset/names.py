@@ -22,7 +22,7 @@ BY_VERB = 25
 """Percentage points for the same verb."""
 
 _AGAIN = lazy_pattern(r"^(?:re|un)(?=\w{3})")
-_WORDS = lazy_pattern(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+[a-z]*")
+_WORDS = lazy_pattern(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+(?:\d+(?:[a-z]{1,2}(?![a-z]))?)?|\d+[a-z]*")
 _VERSION = lazy_pattern(r"v?\d+")
 
 _WRITES = (Effect.CREATE, Effect.UPDATE, Effect.ACT)
@@ -73,7 +73,7 @@ def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None =
 
 
 def _split_name(name: str) -> tuple[str, ...]:
-    """The words of a name as people write them: an acronym keeps its capitals, a number its letters."""
+    """The words of a name as people write them: an acronym keeps its capitals, a number its letters: `mp3s`, `i18n`."""
     words = _WORDS.findall(name[:MAX_PLAIN_NAME])
     is_shouted = name.isupper()
     return tuple(word if len(word) > 1 and word.isupper() and not is_shouted else word.lower() for word in words)
