@@ -29,7 +29,7 @@ def test_json_of_a_score_fits_the_published_schema(command, write, spec):
     assert list(document["tools"][0]["scores"]) == list(document["tools"][0]["justifications"])
     assert ("invocationCost" in document["tools"][0]["contextSignals"]) == (spec == "1.2")
     newest = versions()[0]
-    assert document["judge"] == {"id": "offline", "version": "2", "model": None, "calibration": newest, "prompt": None}
+    assert document["judge"] == {"id": "offline", "version": "3", "model": None, "calibration": newest, "prompt": None}
 
 
 def test_json_of_a_lint_fits_the_published_schema_and_counts_right(command, write):

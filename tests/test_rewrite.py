@@ -952,7 +952,7 @@ def test_json_of_a_rewrite_fits_the_published_schema(command, write):
     assert (last["definition"], last["changes"]) == (SHOP[-1], [])
     assert last["before"]["judge"] == {
         "id": "offline",
-        "version": "2",
+        "version": "3",
         "model": None,
         "calibration": versions()[0],
         "prompt": None,

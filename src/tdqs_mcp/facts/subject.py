@@ -195,7 +195,7 @@ class Subject:
     @cached_property
     def withdrawal(self) -> tuple[str, str] | None:
         """Return where it says that nobody shall call it any more, or no agent, and the words."""
-        return find_withdrawal(self.tool)
+        return find_withdrawal(self.tool, self.mentions)
 
     @property
     def is_quotable(self) -> bool:

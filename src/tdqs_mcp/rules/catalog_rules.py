@@ -7,6 +7,7 @@ from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.walk import free_objects, unused_definitions
 from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.steering import mentioned_when_retired
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
@@ -317,6 +318,8 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
                 "/description", f"the text names {name!r}, which is not to be called any more", fix, part=subject.tool
             )
     text = measured.catalog.instructions or ""
+    for name in mentioned_when_retired(text, retired):
+        yield Hit("/instructions", f"the instructions name {name!r}, which is not to be called any more", fix)
     texts = [("/instructions", text)] if text else []
     for mention in unknown_tools(unknown_words(texts, frozenset()), texts, frozenset(), words):
         yield Hit("/instructions", f"there is no tool {mention.name!r}: {mention.words!r}", fix)

@@ -7,9 +7,10 @@ from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.schema.walk import Node, escape_step, type_of
-from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.effects import deleting_verbs, reads_and_writes
+from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.steering import find_secret, find_steering
 from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Effect
 from tdqs_mcp.facts.threats import Threat, ThreatKind
@@ -290,17 +291,24 @@ def commented_instruction(measured: Measured) -> Iterator[Hit]:
     dimension="usage_guidelines",
     source="Faghih et al., arXiv 2505.18135: such cues win 82% of choices between equal tools, the plain text 7%",
 )
-def steered_choice(subject: Subject) -> Iterator[Hit]:
+def steered_choice(measured: Measured) -> Iterator[Hit]:
     """A text orders the agent to choose the tool, praises it above all others, or makes the agent ask for a secret."""
-    for effect, quote in find_steering(subject.prose, subject.mentions):
-        fix = "say for which requests it is the right tool, and for which it is not; keep secrets in the configuration"
-        yield Hit("/description", f"a sentence {effect}: {quote!r}", fix)
-    if secret := find_secret(subject.prose, subject.remarks, subject.input_shape):
-        name, quote = secret
-        problem = f"{name!r} takes a secret that the text has in the environment: {quote!r}"
-        fix = "take it from the environment alone, so that no agent asks for it"
-        shared = "have a parameter for a secret that the text has in the environment"
-        yield Hit(f"/inputSchema/properties/{escape_step(name)}", problem, fix, shared=shared)
+    fix = "say for which requests it is the right tool, and for which it is not; keep secrets in the configuration"
+    sentences = sentences_of(measured.catalog.instructions or "")
+    for effect, quote in find_steering(sentences, list(map(words_of, sentences)), measured.names):
+        yield Hit("/instructions", f"a sentence {effect}: {quote!r}", fix)
+    for subject in measured.subjects:
+        for effect, quote in find_steering(subject.prose.sentences, subject.prose.spoken, subject.mentions):
+            yield Hit("/description", f"a sentence {effect}: {quote!r}", fix, part=subject.tool)
+        if secret := find_secret(subject.prose, subject.remarks, subject.input_shape):
+            name, quote = secret
+            yield Hit(
+                f"/inputSchema/properties/{escape_step(name)}",
+                f"{name!r} takes a secret that the text has in the environment: {quote!r}",
+                "take it from the environment alone, so that no agent asks for it",
+                part=subject.tool,
+                shared="have a parameter for a secret that the text has in the environment",
+            )
 
 
 def _hits(measured: Measured, kind: ThreatKind, suggestion: str, *, mild: Severity = Severity.WARNING) -> Iterator[Hit]:

@@ -388,7 +388,7 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
             continue
         is_whole = foreign_names.isdisjoint(row.values) and row.words_behind <= foreign_names
         if is_whole and (not row.is_conditional or is_kind):
-            return () if _PATTERNS.several_values.search(text) else row.values
+            return () if _PATTERNS.several_values.search(text.replace(row.quote, "")) else row.values
     return ()
 
 
@@ -397,6 +397,7 @@ _QUANTITY = re.compile(r"\d+[A-Za-z]{1,3}")
 
 
 class _ValueRow(NamedTuple):
+    quote: str
     values: tuple[str, ...]
     is_conditional: bool
     """Unquoted words that are values only of a parameter whose name says so."""
@@ -433,12 +434,16 @@ def _rows(text: str, is_kind: bool) -> Sequence[_ValueRow]:  # noqa: FBT001  # t
             if is_list and not is_template and (is_sure or is_first):
                 behind = {quoted.strip("`'\"“”「」") for quoted in _PATTERNS.quoted_value.findall(text, match.end())}
                 is_conditional = not (is_sure or is_likely)
-                rows.append(_ValueRow(values, is_conditional, frozenset(behind.difference(values))))
+                rows.append(_ValueRow(match[0], values, is_conditional, frozenset(behind.difference(values))))
     return rows
 
 
 _BARE = "bare_row"
-_ROWS = (("\"'`“「", "quoted_row"), ("|", "bar_row"), ((", ", " or ", " and ", "/", "、"), _BARE))
+_ROWS = (
+    ("\"'`“「", "quoted_row"),
+    ("|", "bar_row"),
+    ((", ", " or ", " and ", "/", "、", "或", "または", "또는"), _BARE),
+)
 """Signs without which a text has no row of a kind, and the pattern of its rows."""
 
 

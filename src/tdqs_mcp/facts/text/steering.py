@@ -1,14 +1,16 @@
 """Texts that tell an agent to choose a tool instead of what it does, to ask for secrets, or not to call it at all."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 
-from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.canonical import canonical_json, trim
 from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
 from tdqs_mcp.facts.schema.walk import Shape
-from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.parameter_texts import ParameterMention
-from tdqs_mcp.facts.text.prose import Prose
+from tdqs_mcp.facts.text.prose import Prose, sentences_of
+from tdqs_mcp.facts.text.statements import is_negation
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("steering")
@@ -16,14 +18,15 @@ MAX_OPENING = 160
 """Characters of a description in which a withdrawal stands."""
 
 
-def find_steering(prose: Prose, siblings: Sequence[str]) -> Iterator[tuple[str, str]]:
+def find_steering(
+    sentences: Sequence[str], spoken: Sequence[Sequence[str]], siblings: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     """Yield what a sentence does to the choice, with its words: an order to choose the tool, praise, a secret.
 
     An order with a sibling in it is a sequence of calls ("You must call this before `get_order`"), and so is one with
     a quoted name. An order for an occasion, "when …", "before …", says for which requests the tool is.
     """
-    is_plain = _steering_words().isdisjoint(prose.words)
-    for sentence, words in () if is_plain else zip(prose.sentences, prose.spoken, strict=True):
+    for sentence, words in zip(sentences, spoken, strict=True):
         if _steering_words().isdisjoint(words):
             continue
         kinds = [kind for kind in _EFFECTS if not words_from("steering", kind).isdisjoint(words)]
@@ -75,8 +78,14 @@ def find_secret(prose: Prose, mentions: Iterable[ParameterMention], shape: Shape
     return (name, match[0]) if name and match else None
 
 
-def find_withdrawal(tool: Tool) -> tuple[str, str] | None:
-    """Return where a definition says that nobody shall call the tool any more, or no agent, and the words."""
+def find_withdrawal(tool: Tool, siblings: Sequence[str]) -> tuple[str, str] | None:
+    """Return where a definition says that nobody shall call the tool any more, or no agent, and the words.
+
+    Whatever the language, a label and a sibling's name alone tell no more than that: "Veraltet: bitte get_note nutzen."
+    """
+    redirection = _PATTERNS.redirection.fullmatch(trim(tool.description or "")) if len(siblings) == 1 else None
+    if redirection and redirection["name"] == siblings[0]:
+        return "/description", redirection["label"]
     opening = " ".join((tool.description or "")[: 2 * MAX_OPENING].replace("*", "").split())[:MAX_OPENING]
     title = (tool.annotations or {}).get("title")
     texts = (("/description", opening), ("/title", tool.title), ("/annotations/title", title))
@@ -91,3 +100,11 @@ def find_withdrawal(tool: Tool) -> tuple[str, str] | None:
             if value and isinstance(key, str) and key.rpartition("/")[2].lower() == "deprecated":
                 return f"{path}/{key.replace('~', '~0').replace('/', '~1')}", f"{key}: {canonical_json(value)}"
     return None
+
+
+def mentioned_when_retired(text: str, retired: AbstractSet[str]) -> Iterator[str]:
+    """Yield the retired tools to which a text sends the agent; a sentence may say itself that one is retired."""
+    for sentence in sentences_of(text) if retired else ():
+        words = words_of(sentence)
+        if not any(is_negation(word) or word.startswith(tuple(words_from("steering", "retiring"))) for word in words):
+            yield from (name for name in words if name in retired)

@@ -101,7 +101,7 @@ def unknown_tools(
     for path, token in strange:
         if (
             _is_unknown(token.name, own, words)
-            and _is_tool(token, words)
+            and _is_tool(token, words, is_guide=path == "/instructions")
             and not _lacks_prefix(fold(token.name), words.tools)
         ):
             # `mode="get_all"` shows that get_all is a value
@@ -145,8 +145,11 @@ MIN_PART = 3
 """Tools with one prefix that are a part of the server."""
 
 
-def _is_tool(token: Token, words: KnownNames) -> bool:
-    """The text tells the agent to use the word, or calls it a tool; how a word is formed alone proves nothing."""
+def _is_tool(token: Token, words: KnownNames, *, is_guide: bool) -> bool:
+    """The text tells the agent to use the word, or calls it a tool; how a word is formed alone proves nothing.
+
+    In backticks in the server's instructions, a word that is formed as its tools are stands for one.
+    """
     name, before, after, lead, *_ = token
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
     is_like = style(name) in words.styles
@@ -158,7 +161,7 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     if is_no_name:
         return False
     may_call = not _words("call_words").isdisjoint(lead.replace("(", " ").split())
-    is_called = may_call and _PATTERNS.called.search(before) is not None
+    is_called = (may_call and _PATTERNS.called.search(before) is not None) or (is_guide and is_ticked)
     if not (_is_called_tool(token, is_called=is_called, is_ticked=is_ticked) or _is_sought(token, words, is_called)):
         return False
     # "formerly called `get_user`": nobody is sent there
