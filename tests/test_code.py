@@ -446,6 +446,17 @@ def test_what_only_the_server_remembers_is_no_warning_and_a_program_that_reads_i
     assert "git status" not in finding["message"]
 
 
+def test_a_prepared_statement_is_run_with_the_agent_s_words(read):
+    before = "import Database from 'better-sqlite3';\nconst db = new Database('x');\n"
+    statement = "const remove = db.prepare('DELETE FROM boats WHERE id = ?');\n"
+    tool = "server.registerTool('run', {}, async (args) => { remove.run(args.id); });"
+    (tool,) = read(index_js=f"{before}{SCRIPT}{statement}{tool}").tools
+    assert [(effect.text, effect.line, effect.is_given) for effect in tool.effects] == [
+        ("DELETE FROM boats WHERE id = ?", 8, True)
+    ]
+    assert (tool.read_only, tool.destructive) == (False, True)
+
+
 ERRORS = {
     "the protocol's form": '{ isError: true, content: [{ type: "text", text: "id is required" }] }',
     "a helper": 'fail("id is required")',

@@ -591,6 +591,13 @@ def test_the_hint_of_an_author_changes_only_against_code_and_words(write):
     assert save.definition["annotations"]["readOnlyHint"] is True
 
 
+@pytest.mark.parametrize(("body", "is_reader"), [("    os.remove(path)\n", False), ("    os.listdir(path)\n", True)])
+def test_a_hint_that_the_code_surely_disproves_is_corrected(write, body, is_reader):
+    code = write(f"import os\n\n\n@server.tool()\ndef show_plan(path: str) -> str:\n{body}    return path\n")
+    (shown,) = rewrite(code, define("show_plan", "Show a plan.", {"readOnlyHint": True}, path=TEXT))
+    assert shown.definition["annotations"]["readOnlyHint"] is is_reader
+
+
 def test_each_statement_names_its_line(write):
     code = write('@server.tool()\ndef work(path: str):\n    open(path, "w").write("x")\n')
     (rewritten,) = rewrite(code, define("work", "Draw the chart of a berth.", path=TEXT))

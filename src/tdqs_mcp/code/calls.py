@@ -504,7 +504,9 @@ class Calls(Resolution):
             requests = [f"{effect.text.split()[0]} {effect.address}" for effect in effects if effect and effect.address]
             answered = tuple(Constant(value=request) for request in requests[:1])
             return External(name=ANSWER, arguments=answered, parameters=parameters)
-        return External(name=f"{target.name}()", arguments=target.arguments or own_arguments, parameters=parameters)
+        is_statement = any(spec.prepares for spec in specs or ())
+        origin = own_arguments if is_statement else target.arguments or own_arguments
+        return External(name=f"{target.name}()", arguments=origin, parameters=parameters)
 
     def _note_form(self, form: str, value: Value, node: CallSite, frame: CallFrame) -> None:
         """Note what a parameter must be, where the agent's own value is handed to a call that takes nothing else."""

@@ -77,6 +77,11 @@ class Spec:
         return self.words == ("answer",) or (self.words[0] == "http" and self.words[1] != "connect")
 
     @property
+    def prepares(self) -> bool:
+        """The call gives back a statement that is run later, with values of its own."""
+        return self.words == ("prepares",)
+
+    @property
     def hands_object(self) -> bool:
         """Functions that the call is given get an object of the same package: `startSpan(name, span => …)`."""
         return self.words == ("hands",)
@@ -87,7 +92,7 @@ class Spec:
         """Return what a call with these arguments does; None for nothing that counts."""
         kind, *details = self.words
         match kind:
-            case "none" | "answer" | "hands":
+            case "none" | "answer" | "hands" | "prepares":
                 return None
             case "process" if details == ["kill"]:
                 is_asked = list(arguments[1:2]) == [Constant(value=0)]  # os.kill(pid, 0) asks whether a program runs
@@ -105,6 +110,8 @@ class Spec:
             case "sql" | "sql-script":
                 text = _argument(arguments, keywords, details[0] if details else "0", "sql", "query", "statement")
                 return replace(_statement(text), is_script=kind == "sql-script")
+            case "prepared":
+                return _statement(target.arguments[0] if target.arguments else None)
             case "open":
                 return _opened(_argument(arguments, keywords, details[0], "mode", "flag", "flags"))
             case "command":

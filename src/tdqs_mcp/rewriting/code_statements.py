@@ -43,7 +43,16 @@ from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import READS, coded, find_open_parameters, repeats
 from tdqs_mcp.rewriting.result_statements import result_sentences
-from tdqs_mcp.rules.code_rules import BOUNDS, MAX_DEPTH, NETWORK, definition_words, is_named, own_limits, takes_whole
+from tdqs_mcp.rules.code_rules import (
+    BOUNDS,
+    MAX_DEPTH,
+    NETWORK,
+    definition_words,
+    is_certain_change,
+    is_named,
+    own_limits,
+    takes_whole,
+)
 
 MAX_SENTENCES = 4
 """Sentences about the code in one description: what matters to an agent, not all that happens."""
@@ -127,14 +136,14 @@ def _hints(subject: Subject, code: ToolCode) -> Iterator[Statement]:
     """Yield the hints that are not set, where the code proves them and the words do not deny them.
 
     A reading of code may miss a change, and a name may lie; both together are right. A hint that the author has set is
-    changed only where both are against it.
+    changed only where both are against it, or where the code disproves it as surely as for an error of TDQ801.
     """
     annotations = subject.tool.raw.get("annotations")
     if not subject.tool.is_mcp or not (annotations is None or isinstance(annotations, Mapping)):
         return
     present: Mapping[str, Any] = annotations or {}
     new = [hint for hint in _proven(subject, code, present) if present.get(hint[0]) is not hint[1]]
-    if any(_DEFAULTS[name] is not proof for name, proof, _ in new):
+    if any(_DEFAULTS[name] is not proof or name in present for name, proof, _ in new):
         value = {**present, **{name: proof for name, proof, _ in new}}
         sources = [_source(place) for *_, place in new]
         yield set_value("/annotations", value, Route.CODE, sources)
@@ -151,12 +160,14 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
     is_changing = any(verb.is_mutating for verb in verbs if verb)
     changes = [effect for effect in code.own_effects if effect.kind not in READS and effect.is_given]
     certain = [effect for effect in changes if effect.kind in _CERTAIN and not effect.condition]
+    is_denied = present.get("readOnlyHint") is True
+    disproofs = [effect for effect in code.own_effects if is_denied and is_certain_change(effect)]
     taking = [effect for effect in certain if takes_whole(effect, code)]
     if code.read_only is True and Effect.READ in verbs and not changes and "readOnlyHint" not in present:
         if not is_changing and not is_ruled_out("readOnlyHint", subject, value=True):
             yield "readOnlyHint", True, handler
-    elif code.read_only is False and certain and is_changing:
-        yield "readOnlyHint", False, certain[0]
+    elif code.read_only is False and (disproofs or (certain and is_changing)):
+        yield "readOnlyHint", False, (disproofs or certain)[0]
         may_set = present.get("destructiveHint") is not False or Effect.DELETE in verbs
         if code.destructive is True and taking and may_set:
             yield "destructiveHint", True, taking[0]

@@ -57,7 +57,7 @@ def read_only_changes(measured: Measured) -> Iterator[Hit]:
     for subject, code in _coded(measured):
         if _hint(subject, "readOnlyHint") is True and code.read_only is False:
             effects = [effect for effect in code.own_effects if effect.is_change]
-            is_certain = any(effect.is_given and _is_certain(effect) for effect in effects)
+            is_certain = any(map(is_certain_change, effects))
             is_inside = all(effect.kind is EffectKind.STATE_IN_MEMORY for effect in effects)
             yield Hit(
                 "/annotations/readOnlyHint",
@@ -69,9 +69,10 @@ def read_only_changes(measured: Measured) -> Iterator[Hit]:
             )
 
 
-def _is_certain(effect: CodeEffect) -> bool:
+def is_certain_change(effect: CodeEffect) -> bool:
+    """Return whether a line surely changes something with the agent's own words: a file, a database, a resource."""
     is_request = effect.kind is EffectKind.HTTP_WRITE and effect.text in _CHANGING_METHODS
-    return is_request or effect.kind in _CERTAIN
+    return effect.is_given and (is_request or effect.kind in _CERTAIN)
 
 
 @rule("TDQ802", severity=Severity.WARNING, source=HINTS_SOURCE)
