@@ -564,6 +564,35 @@ async def test_what_code_says_against_a_text_is_told_first_and_in_every_call_tha
         draft = {"berth_ship": {"description": f"{definition['description']} Use it when a ship has called."}}
         drafted = await call("suggest_rewrite", catalog=scored["catalog"], draft=draft)
         assert {entry["rule"] for entry in drafted["contradictions"]} == rules
+        bare = [{key: value for key, value in definition.items() if key != "annotations"}]
+        answers = [
+            await call("compare_definitions", old=bare, new=[definition | {"title": "Berths"}], **source)
+            for source in ({}, {"source": "absent"}, {"source": "."})
+        ]
+        assert ["TDQ801" in json.dumps(answer["regressions"]) for answer in answers] == [False, False, True]
+        assert ["The code was not read" in answer["next"] for answer in answers] == [False, True, False]
+
+
+async def test_a_draft_may_be_a_file_below_a_root_or_its_text(tmp_path):
+    words = {"cancel_order": {"description": "Cancels one order that has not shipped yet."}}
+    (tmp_path / "words.json").write_text(json.dumps(words), encoding="utf-8")
+    (tmp_path / "wrong.json").write_text('{"cancel_order": {"parameters": 3}}', encoding="utf-8")
+    refusals = {
+        "absent.json": "'absent.json' is not a regular file below the allowed folders",
+        "https://example.org/words.json": "the operator of this server has not allowed https://example.org/words.json",
+        "wrong.json": "'draft' cancel_order.parameters: must be an object",
+        "{": "'draft': ",
+    }
+    async with in_process("--root", tmp_path) as client:
+        call = caller(client)
+        answers = [
+            await call("suggest_rewrite", catalog=[BAD, SIBLING], draft=draft)
+            for draft in (words, json.dumps(words), "words.json")
+        ]
+        assert answers[0] == answers[1] == answers[2]
+        for draft, reason in refusals.items():
+            refused = await client.call_tool("suggest_rewrite", {"catalog": [BAD], "draft": draft})
+            assert (refused.is_error, reason in refused.content[0].text) == (True, True), refused.content[0].text
 
 
 async def test_a_fix_that_several_tools_need_stands_once_with_their_names():

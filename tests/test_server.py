@@ -402,9 +402,8 @@ async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_b
         assert body == exact["user"]
         assert (first[0], first[1:], last[-1]) == ("⟦", last[:-1], "⟧")
         assert first[1:] not in body
-        assert given["promptHash"] == exact["promptHash"]
     assert "U+200B x4" in hostile["unseen"]
-    assert plain["unseen"] == []
+    assert "unseen" not in plain
 
 
 # The calling agent as judge

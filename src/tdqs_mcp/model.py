@@ -61,6 +61,8 @@ def needs_sanitizing(value: object) -> bool:
     while level:
         below: list[object] = []
         for item in level:
+            if isinstance(item, str):
+                continue
             if isinstance(item, dict):
                 if isinstance(item, DuplicateKeys):
                     return True

@@ -142,12 +142,15 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
         yield "restates", [_cut(lead)]
     elif 0 < len(beyond) <= MAX_NAMES and lead.isascii():
         yield "beyond", beyond
-    names = subject.sibling_words | generic_stems()
-    particular = [
-        word for word in beyond if word.isalpha() and not effect_of(word) and names.isdisjoint((word, stem(word)))
-    ]
+    particular = [word for word in beyond if word.isalpha() and not effect_of(word) and _is_particular(word, subject)]
     if len(particular) > 1:
         yield "particular", particular
+
+
+def _is_particular(word: str, subject: Subject) -> bool:
+    """Neither the names of the server's tools nor texts about any tool have the word."""
+    forms = (word, stem(word))
+    return subject.sibling_words.isdisjoint(forms) and generic_stems().isdisjoint(forms)
 
 
 def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from tdqs_mcp.facts.subject import Measured
+from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, fence, fence_exact, fence_name, unseen
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.report.server_advice import common_gaps, server_advice, text_and_gaps
@@ -169,7 +170,7 @@ def prompts_answer(
 MAX_SIBLINGS = 200
 """Characters of a list of siblings that each prompt repeats; a longer one stands on the first page alone."""
 
-SIBLINGS = "(the siblings of the first page, without this tool)"
+SIBLINGS = "(on the first page)"
 
 
 def _without_siblings(entry: Mapping[str, str], names: Sequence[str]) -> str:
@@ -183,9 +184,9 @@ def _prompt_line(entry: Mapping[str, str], user: str) -> dict[str, Any]:
     """Return a prompt between two lines that carry its hash, and the invisible characters in it."""
     return {
         **({"name": fence_name(entry["name"])} if "name" in entry else {}),
-        **{key: entry[key] for key in ("inputHash", "promptHash") if key in entry},
+        **({"inputHash": entry["inputHash"]} if "inputHash" in entry else {}),
         "user": fence_exact(user),
-        "unseen": unseen(user),
+        **({"unseen": characters} if (characters := unseen(user)) else {}),
     }
 
 
@@ -326,12 +327,20 @@ def _tool_lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> Ite
         has_details = is_full and not isinstance(tool, UngradedTool)
         yield {
             **_grade(score, tool, limit=MAX_MESSAGE),
+            **_why(tool),
             "index": tool.index,
             "name": fence_name(tool.name),
             "findings": answer(tally(findings.get(tool.index, [])), only=SEVERITIES),
             **({"fix": answer(fix, only="rule message suggestion", limit=MAX_MESSAGE)} if fix else {}),
             **({"full": _details(score, tool)} if has_details else {}),
         }
+
+
+def _why(tool: AnyTool) -> dict[str, Any]:
+    """Return the first sentence of the judge's reason for the lowest score of a tool that is not in tier A."""
+    if not isinstance(tool, ToolScore) or tool.tier is Tier.A:
+        return {}
+    return {"why": fence(sentences_of(tool.judgements[tool.weakest].justification)[0], MAX_MESSAGE)}
 
 
 def lowest_lines(score: ServerScore, *, below: int) -> list[dict[str, Any]]:

@@ -342,7 +342,8 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
     words = measured.vocabulary
     for subject in measured.subjects:
         # "Use `body` for manual `retention`": the name is that of a member of an object that takes anything
-        if any(f"`{name}`" in (subject.tool.description or "") for name in free_objects(subject.input_shape)):
+        text = subject.tool.description or ""
+        if "`" in text and any(f"`{name}`" in text for name in free_objects(subject.input_shape)):
             continue
         for mention in unknown_parameters(subject.strangers, subject.texts, subject.part_names, words):
             yield Hit(

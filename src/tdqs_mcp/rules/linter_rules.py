@@ -303,9 +303,10 @@ def choices_in_prose(subject: Subject) -> Iterator[Hit]:
     """A text argument lists its allowed values in prose, where no client can enforce them."""
     declared = arguments.properties(subject.tool)
     for name, text in _texts_of_arguments(subject.tool):
-        is_list = _is_free_text(declared[name]) and closed_list(text, name)
+        values = closed_list(text, name) if _is_free_text(declared[name]) else ()
         # names of a large catalog are gathered only where there is a list
-        values = closed_list(text, name, {*declared, *subject.siblings.values()}) if is_list else ()
+        if values and not (names := {*declared, *subject.siblings.values()}).isdisjoint(values):
+            values = closed_list(text, name, names)
         default = (isinstance(declared[name], dict) and declared[name].get("default")) or (values or ("",))[0]
         # a list without the default is of something else; another tool that the text names has more values
         is_whole = values and default in values

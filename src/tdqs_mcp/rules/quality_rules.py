@@ -167,18 +167,12 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     """A tool deletes or changes data, alone or in bulk, and neither a text nor a hint says what is lost or fails."""
     prose = subject.prose
-    own = [prose.spoken[place] for place in subject.own_places]
-    is_bare = len(own) == 1 and sum(map(len, own)) <= MAX_BARE_WORDS
     is_hinted = "destructiveHint" in (subject.tool.annotations or {})
-    is_lossy = loses_data(prose, subject.input_shape)
-    tops = [node for node in subject.input_shape.nodes if node.is_top]
+    is_silent = prose.effect is prose.name_effect and not is_hinted and _is_bare(subject) and subject.is_effect_open
     is_partial = prose.verb in _words("editing") and any(
-        not node.is_required or node.schema.get("type") not in WHOLE_TYPES for node in tops
+        not node.is_required or node.schema.get("type") not in WHOLE_TYPES for node in subject.input_shape.tops
     )
-    is_told = any(not _words("keeping").isdisjoint(remark.words) for remark in subject.remarks if remark.node.is_top)
-    is_open = is_lossy or (is_partial and not is_told)
-    is_silent = is_bare and not is_hinted and subject.is_effect_open
-    if is_open and is_silent and prose.effect is prose.name_effect:
+    if is_silent and _loses_something(subject, is_partial=is_partial):
         lost = "what happens to values that are left out" if is_partial else "whether it can be undone"
         yield Hit(
             "/description",
@@ -199,6 +193,20 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     if target := silent_target(prose, subject.input_shape, subject.remarks):
         problem = f"{target!r} is a place to write to, and nothing says what happens to a file that is there"
         yield Hit("/description", problem, "say whether it is overwritten or the call fails", Severity.INFO)
+
+
+def _is_bare(subject: Subject) -> bool:
+    """It is a short sentence; "Find `order_id` with `list_orders`." tells nothing of an effect."""
+    own = [subject.prose.spoken[place] for place in subject.own_places]
+    return len(own) == 1 and len(own[0]) <= MAX_BARE_WORDS
+
+
+def _loses_something(subject: Subject, *, is_partial: bool) -> bool:
+    """It deletes without a word of loss, or changes a part without a word about the rest."""
+    if loses_data(subject.prose, subject.input_shape):
+        return True
+    remarks = (remark for remark in subject.remarks if remark.node.is_top)
+    return is_partial and all(_words("keeping").isdisjoint(remark.words) for remark in remarks)
 
 
 OUTCOMES = {
@@ -229,10 +237,13 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     parameters = subject.signals.parameters
     silent = [parameter for parameter in parameters if not parameter.description.strip()]
     named = find_parameters(subject.tool.description, subject.prose.words, silent)
-    required = [parameter.name for parameter in parameters if parameter.is_required]
-    if len(required) == 1 and has_heading_about(required[0], subject.tool.description or ""):
-        named = (*named, *required)
     silent = [parameter for parameter in silent if parameter.name not in named]
+    required = [parameter.name for parameter in parameters if parameter.is_required]
+    silent = [
+        parameter
+        for parameter in silent
+        if required != [parameter.name] or not has_heading_about(parameter.name, subject.tool.description or "")
+    ]
     explained = explained_elsewhere(subject.input_shape, subject.tool.description or "") if silent else frozenset()
     silent = [parameter for parameter in silent if parameter.name not in explained]
     if silent:

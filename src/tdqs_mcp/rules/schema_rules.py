@@ -121,24 +121,23 @@ def _dotted(path: str) -> str:
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """A range, a count, JSON or a list is only in a parameter's text, or the form of a date is nowhere."""
     for remark in (*subject.remarks, *parameter_texts.read_entries(subject.tool.description, subject.input_shape)):
-        node, text = remark.node, remark.text
+        node, text, path = remark.node, remark.text, remark.path
         kind, schema = parameter_texts.type_beside_null(node.schema)
         if kind not in _UNBOUND:
             continue
-        name, path = repr(node.name), remark.path
         is_open = kind != "string" and _BOUNDS.isdisjoint(schema)
         if is_open and (phrase := stated_limits(text)):
-            problem = f"{name}: the range {phrase!r} is only in the text"
+            problem = f"{node.name!r}: the range {phrase!r} is only in the text"
             yield Hit(path, problem, "add minimum and maximum to the schema", shared="have a range only in the text")
         elif kind == "number" and "multipleOf" not in schema and parameter_texts.is_count(node, text):
-            problem = f"{name}: the text counts things, and the schema takes 2.5"
+            problem = f"{node.name!r}: the text counts things, and the schema takes 2.5"
             yield Hit(path, problem, "make the type integer", shared="have a count of type number")
         elif kind == "string" and parameter_texts.lacks_date_form(node, text, subject.tool.description or ""):
-            problem = f"{name}: nothing says how the date is written"
+            problem = f"{node.name!r}: nothing says how the date is written"
             shared = "have a date of which nothing says how it is written"
             yield Hit(path, problem, 'add "format": "date" or an example', shared=shared)
         elif kind == "string" and (form := parameter_texts.packed_form(node, text)):
-            problem = f"{name}: the text asks for {form!r} inside a string"
+            problem = f"{node.name!r}: the text asks for {form!r} inside a string"
             shared = "have a string for which the text asks for JSON or a list"
             yield Hit(path, problem, "make it an array or an object, so that clients can check it", shared=shared)
 

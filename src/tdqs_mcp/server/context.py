@@ -16,12 +16,12 @@ from mcp.server.apps import APP_MIME_TYPE
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import Completion, CompletionArgument, PromptReference, ResourceTemplateReference
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from tdqs_mcp.app import catalogs, improving, judging, linting
 from tdqs_mcp.app.catalogs import capture_document
 from tdqs_mcp.app.linting import DEFAULT_POLICY
-from tdqs_mcp.errors import CaptureError, InputError, TdqsError, UnknownIdError
+from tdqs_mcp.errors import CaptureError, InputError, TdqsError, UnknownIdError, fault_message
 from tdqs_mcp.facts.lexicon import MAX_NAME
 from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.judges.judge import Cache, Failure, Judge, Request
@@ -284,6 +284,23 @@ class ServerContext:
         before, after = (f"{text}\n" for text in tools)
         instructions = (f"{part.instructions}\n" if part.instructions else "" for part in (old, new))
         return unified(before, after, name="tools.json") + unified(*instructions, name="instructions.txt")
+
+    def read_drafts(self, drafts: schema.Drafts | str) -> schema.Drafts:
+        """Return drafts, which may be the path of a JSON file or its text. Raises InputError."""
+        if not isinstance(drafts, str):
+            return drafts
+        text: str | bytes = drafts
+        if not drafts.lstrip().startswith("{"):
+            locator = self._permissions.admit(parse_locator(drafts))
+            if not isinstance(locator, File):
+                raise InputError("'draft' must be drafts by tool name, or the path of a JSON file with them")
+            text = self._permissions.read(locator)
+        try:
+            return TypeAdapter(schema.Drafts).validate_json(text)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            place = f" {fence('.'.join(map(str, fault['loc'])))}" if fault["loc"] else ""
+            raise InputError(f"'draft'{place}: {fault_message(fault)}") from error
 
     async def read_code(self, call: CallContext, source: str, *, catalog: str = "") -> CodeReport | None:
         """Return what the code in a folder does: `source`, else that of an earlier call, or of the catalog itself.

@@ -119,7 +119,7 @@ class RewriteTools(ToolGroup):
         call: CallContext,
         *,
         catalog: schema.Catalog,
-        draft: dict[str, schema.DraftFields] = {},  # noqa: B006  # never changed; a schema shows it as the default
+        draft: schema.Drafts | str = {},  # noqa: B006  # never changed; a schema shows it as the default
         instructions: str = "",
         target: str | float | None = None,
         tool: str | list[str] = [],  # noqa: B006
@@ -140,7 +140,7 @@ class RewriteTools(ToolGroup):
         if instructions:
             definitions = replace(definitions, instructions=instructions, content=None)
         state = self._context.draft_of(key).with_answers(merged({}, material))
-        drafts, strange = _whole_drafts(definitions, draft)
+        drafts, strange = _whole_drafts(definitions, self._context.read_drafts(draft))
         tools = [tool] if isinstance(tool, str) else tool
         code, unread = await self._context.code_or_note(call, source, catalog=state.origin)
         request = _Request(
@@ -280,6 +280,7 @@ class RewriteTools(ToolGroup):
         *,
         old: schema.Catalog,
         new: schema.Catalog,
+        source: str = "",
         judge: schema.JudgeName = "configured",
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
@@ -294,9 +295,9 @@ class RewriteTools(ToolGroup):
         before, old_key = await self._context.read_catalog(call, old)
         after, new_key = await self._context.read_catalog(call, new)
         active_judge = self._context.repeated_judge(judge, Progress(call))
-        code = self._context.memory.codes.get(self._context.draft_of(new_key).origin)
+        code, unread = await self._context.code_or_note(call, source, catalog=self._context.draft_of(new_key).origin)
         comparison = await run_call(call, partial(improving.compare, before, after, code=code, judge=active_judge))
-        note = incomplete_note(before, after)
+        note = incomplete_note(before, after) + unread
         return compare_answer(
             comparison,
             catalogs=(old_key, new_key),

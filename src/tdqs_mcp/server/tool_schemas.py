@@ -60,6 +60,7 @@ class AuthorMaterial(TypedDict, total=False):
     traces: Annotated[list[Any], Field(description="Recorded calls: {tool, arguments, result or error}")]
 
 
+Drafts = dict[str, DraftFields]
 Catalog = str | list[Any] | dict[str, Any]
 Rubric = Literal["tdqs", "smells", "bundles"]
 JudgeName = Literal["configured", "offline", "host"]

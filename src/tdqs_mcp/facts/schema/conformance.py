@@ -14,7 +14,6 @@ from tdqs_mcp.facts.schema.walk import (
     TYPES,
     Accepted,
     Deviation,
-    Node,
     Shape,
     accepted_values,
     alternatives,
@@ -120,7 +119,7 @@ def unfit_defaults(shape: Shape) -> Iterator[tuple[Deviation, bool]]:
     """Defaults that their own schema refuses; and whether it is the null that generators write for "none"."""
     for node in shape.by_keyword.get("default", ()):
         value = node.schema["default"]
-        if reason := _why_unfit(value, node, shape):
+        if reason := _why_unfit(value, node.schema, shape.root):
             yield Deviation(f"{node.path}/default", f"{_literal(value)} {reason}"), value is None
 
 
@@ -137,7 +136,8 @@ def unfit_values(shape: Shape) -> Iterator[Deviation]:
     for node in shape.by_keyword.get("examples", ()):
         examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
-            if reason := _why_unfit(value, node, shape) or refusal(value, node.schema, shape.root, is_open=True):
+            reason = _why_unfit(value, node.schema, shape.root)
+            if reason := reason or refusal(value, node.schema, shape.root, is_open=True):
                 yield Deviation(f"{node.path}/examples/{place}", f"{_literal(value)} {reason}")
 
 
@@ -196,11 +196,11 @@ def _either(types: frozenset[str]) -> str:
     return " or ".join(sorted(types))
 
 
-def _why_unfit(value: object, node: Node, shape: Shape) -> str | None:
+def _why_unfit(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -> str | None:
     """Why a value breaks its schema: type, members, limits, items; None where nothing proves that it does."""
     if value is None:
-        return None if _takes_null(node.schema, shape.root) else "is not allowed by its type"
-    takes = accepted_values(node.schema, shape.root)
+        return None if _takes_null(schema, root) else "is not allowed by its type"
+    takes = accepted_values(schema, root)
     if takes.types and not takes_type(takes.types, type_of(value)):
         return f"is not of type {_either(takes.types)}"
     if takes.values is not None and not _is_among(value, takes.values):
@@ -245,7 +245,7 @@ def _branch_refusal(
 ) -> str | None:
     if {"allOf", "not", "if", "$ref"} & schema.keys():
         return None
-    if reason := _why_unfit(value, Node("", schema, None, False, False), Shape(root, (), frozenset(), {})):  # noqa: FBT003
+    if reason := _why_unfit(value, schema, root):
         return reason
     if isinstance(value, dict):
         return _why_members_unfit(value, schema, root, hops, is_open=is_open)

@@ -68,6 +68,9 @@ class Shape(NamedTuple):
     by_keyword: Mapping[str, Sequence[Node]]
     """Schemas by keyword, in order, so that rules skip absent keywords."""
 
+    tops: tuple[Node, ...]
+    """The properties of the root: the parameters of a tool, the fields of its result."""
+
 
 def walk_schema(schema: Mapping[str, Any] | None, path: str) -> Shape:
     """The walked schema that stands at `path`; linear in its size, references are not followed."""
@@ -80,7 +83,8 @@ def walk_schema(schema: Mapping[str, Any] | None, path: str) -> Shape:
         if not _NESTING.isdisjoint(node.schema) and len(nodes) < MAX_SCHEMAS:
             nodes.extend(_children(node, is_root=node.schema is root))
     names = frozenset(node.name for node in nodes if node.name is not None)
-    return Shape(root=root, nodes=tuple(nodes), names=names, by_keyword=by_keyword)
+    tops = tuple(node for node in nodes if node.is_top)
+    return Shape(root=root, nodes=tuple(nodes), names=names, by_keyword=by_keyword, tops=tops)
 
 
 def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
@@ -205,8 +209,8 @@ def unused_definitions(shape: Shape) -> tuple[str, ...]:
 
 def free_objects(shape: Shape) -> tuple[str, ...]:
     """Return the parameters that are objects of which the schema names no member."""
-    tops = (node for node in shape.nodes if node.is_top and node.schema.get("type") == "object")
-    return tuple(node.name or "" for node in tops if not keyword_members(node.schema))
+    objects = (node for node in shape.tops if node.schema.get("type") == "object")
+    return tuple(node.name or "" for node in objects if not keyword_members(node.schema))
 
 
 def type_of(value: object) -> str:

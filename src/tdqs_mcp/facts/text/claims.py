@@ -120,9 +120,7 @@ def find_default_clash(mention: ParameterMention, accepted: Accepted) -> Clash |
         return None
     if default is None or default == "":
         return _beyond_bounds(mention)
-    matches = [
-        match for pattern in (_PATTERNS.default, _PATTERNS.by_default) for match in pattern.finditer(mention.text)
-    ]
+    matches = [*_PATTERNS.default.finditer(mention.text), *_PATTERNS.by_default.finditer(mention.text)]
     values = frozenset(map(spell, accepted.values or ()))
     literals = [literal for match in matches if (literal := _literal(match, mention.text, default, values)) is not None]
     literals = [literal for literal in literals if literal != mention.node.name]
@@ -158,22 +156,22 @@ def cut_lists(prose: Prose, shape: Shape) -> Iterator[tuple[str, str]]:
     "Get a list of all users in the workspace", `limit`, "Maximum number of users (default 100)".
     """
     opening = prose.sentences[0] if prose.sentences else ""
-    is_every = "every" in prose.words  # "Raw evidence: every hostname in the window"
-    is_whole = is_every or ("all" in prose.words and prose.verb in _words("listing_verbs"))
+    is_every = "every" in prose.vocabulary  # "Raw evidence: every hostname in the window"
+    is_whole = is_every or ("all" in prose.vocabulary and prose.verb in _words("listing_verbs"))
     if (
         not is_whole
         or prose.effect not in (Effect.READ, None)
         or Cue.LIMIT in prose.cues
-        or not _words("paging").isdisjoint(prose.words)
+        or not _words("paging").isdisjoint(prose.vocabulary)
     ):
         return
-    for node in shape.nodes if _PATTERNS.whole_list.search(opening) else ():
+    for node in shape.tops if _PATTERNS.whole_list.search(opening) else ():
         schema, parts = node.schema, name_parts(node.name or "")
         text = schema["description"] if isinstance(schema.get("description"), str) else ""
         is_limit = is_count(node, text) or (not text and parts[-1:] and parts[-1] in _words("limiting"))
         number = next((schema[key] for key in ("default", "maximum") if type(schema.get(key)) is int), None)
         amount = stated_default(text) if number is None else spell(number)
-        if amount and amount.isdigit() and amount != "0" and node.is_top and is_limit:
+        if amount and amount.isdigit() and amount != "0" and is_limit:
             yield node.name or "", amount
 
 
@@ -199,7 +197,8 @@ def open_choices(prose: Prose, shape: Shape) -> Iterator[str]:
     which let everything pass, unless that is itself a choice: `"state": {"enum": ["open", "closed", "all"]}`.
     """
     is_read, is_created = prose.effect is Effect.READ, prose.effect is prose.name_effect is Effect.CREATE
-    if not (is_read or is_created) or prose.language not in ("en", None) or not _DEFAULTING.isdisjoint(prose.words):
+    is_told = not _DEFAULTING.isdisjoint(prose.vocabulary)
+    if not (is_read or is_created) or prose.language not in ("en", None) or is_told:
         return
     for node in shape.by_keyword.get("enum", ()):
         text, values, name = node.schema.get("description"), node.schema["enum"], node.name or ""
@@ -208,7 +207,7 @@ def open_choices(prose: Prose, shape: Shape) -> Iterator[str]:
             continue
         words = words_in(text) if isinstance(text, str) else frozenset()
         is_certain = is_created or "all" in values or not _words("ordering").isdisjoint(name_parts(name))
-        if is_certain and words.isdisjoint(_words("leaving")) and name.lower() not in prose.words:
+        if is_certain and words.isdisjoint(_words("leaving")) and name.lower() not in prose.vocabulary:
             yield name
 
 
@@ -311,27 +310,24 @@ def _cues() -> tuple[TypeCue, ...]:
     )
 
 
-@cached_by_text(1024)
-def _opening(text: str, types: frozenset[str]) -> TypeCue | None:
-    """The opening of a text that speaks against all of some types; generated tools repeat the same texts."""
-    words = words_in(text)
-    cues = (cue for cue in _cues() if types <= cue.against and not words.isdisjoint(cue.words))
-    return next((cue for cue in cues if cue.pattern.match(text.lower())), None)
+def _opening(mention: ParameterMention, types: frozenset[str]) -> TypeCue | None:
+    """The opening of a text that speaks against all of some types."""
+    cues = [cue for cue in _cues() if types <= cue.against and not mention.words.isdisjoint(cue.words)]
+    lowered = mention.text.lower() if cues else ""
+    return next((cue for cue in cues if cue.pattern.match(lowered)), None)
 
 
-def _demands_type(text: str, kind: MentionKind) -> bool:
+def _demands_type(mention: ParameterMention) -> bool:
     """A word or a parenthesis without which no type is stated outright."""
-    words = _words("demands")
-    if kind is MentionKind.OWN:
-        return not words_in(text).isdisjoint(words)
-    return kind is MentionKind.ENTRY or "(" in text or not words_in(text).isdisjoint(words | {"is", "set", "setting"})
+    if mention.kind is MentionKind.OWN:
+        return not mention.words.isdisjoint(_words("demands"))
+    is_demanding = mention.kind is MentionKind.ENTRY or "(" in mention.text
+    return is_demanding or not mention.words.isdisjoint(_words("demands") | {"is", "set", "setting"})
 
 
 @cached_by_text(1024)
 def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     """Types that a text gives outright, by the word it uses; alternatives count together."""
-    if not _demands_type(text, kind):
-        return {}
     lowered = text.lower()
     return _stated_types(lowered, kind) if _PATTERNS.typed.search(lowered) else {}
 
@@ -371,7 +367,7 @@ def find_type_clash(mention: ParameterMention, accepted: Accepted) -> Clash | No
     """A type that the text gives the parameter and the schema does not accept."""
     if not accepted.types or mention.words.isdisjoint(_typing_words()):
         return None
-    plain = _stated(mention.text, mention.kind)
+    plain = _stated(mention.text, mention.kind) if _demands_type(mention) else {}
     if plain:
         kinds = frozenset().union(*plain.values())
         word = next(iter(plain))
@@ -391,7 +387,7 @@ def widened(kinds: frozenset[str]) -> frozenset[str]:
 
 def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """Return what the description opens with, where nothing in it excuses another type."""
-    cue = _opening(mention.text, accepted.types)
+    cue = _opening(mention, accepted.types)
     if cue is None or _is_granted(mention.text, widened(accepted.types)):
         return None
     # "Whether to notify: `all` or `none`" is a string of named values

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Node, Shape, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
-from tdqs_mcp.facts.text.parameter_texts import ParameterMention, words_in
+from tdqs_mcp.facts.text.parameter_texts import ParameterMention
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import EFFECTS, LEAD_IN, LEMMAS, OVERT_MUTATIONS, Cue, Effect, stem
 from tdqs_mcp.model import Tool
@@ -47,7 +47,7 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
     if prose.language in ("en", None):
         own_verbs = _verbs_of_name(tool.name)
         forms = _forms_of(own_verbs)
-        optional = {node.name.lower() for node in shape.nodes if node.is_top and node.name and not node.is_required}
+        optional = {node.name.lower() for node in shape.tops if node.name and not node.is_required}
         for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
             if not forms.isdisjoint(words) and not any(name in sentence for name in siblings):
                 claims = sentence_claims(sentence, own_verbs, is_opening=sentence is prose.sentences[0])
@@ -57,12 +57,11 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
     is_chosen = not _says_what_it_does(tool.name, prose)
     is_change = prose.opens_with_verb and prose.effect is not None and prose.effect.is_mutating
     keeps = is_change and prose.verb not in _words("requesting")
-    for node in shape.nodes[1:]:
-        if node.is_top and node.name:
-            # "Creates a request" has the method of the request, not of the call
-            if is_chosen and (node.name != "method" or not keeps):
-                yield from _by_choices(node, shape)
-            yield from _by_destination(node)
+    for node in (node for node in shape.tops if node.name):
+        # "Creates a request" has the method of the request, not of the call
+        if is_chosen and (node.name != "method" or not keeps):
+            yield from _by_choices(node, shape)
+        yield from _by_destination(node)
 
 
 _IF = frozenset({"with", "if", "when"})
@@ -120,9 +119,9 @@ def several_at_once(tool: Tool, prose: Prose, shape: Shape, remarks: Sequence[Pa
     if not is_change or prose.language not in ("en", None) or Cue.ERROR in prose.cues:
         return None
     parts = {_singular(part): part for part in name_parts(tool.name) if LEMMAS.get(part) != prose.verb}
-    lists = (node for node in shape.nodes if node.is_required and node.is_top and node.schema.get("type") == "array")
+    lists = (node for node in shape.tops if node.is_required and node.schema.get("type") == "array")
     things = next((parts[thing] for node in lists if (thing := _thing(node)) in parts), None)
-    return things if things and _words("outcomes").isdisjoint(_told_words(prose, remarks)) else None
+    return None if things is None or _are_told(_words("outcomes"), prose, remarks) else things
 
 
 def _thing(node: Node) -> str:
@@ -138,31 +137,33 @@ def _singular(noun: str) -> str:
     return f"{noun[:-3]}y" if noun.endswith("ies") else stem(noun)
 
 
-def _told_words(prose: Prose, remarks: Sequence[ParameterMention]) -> frozenset[str]:
-    return frozenset().union(prose.words, *(remark.words for remark in remarks))
+def _are_told(words: frozenset[str], prose: Prose, remarks: Sequence[ParameterMention]) -> bool:
+    """Return whether a text of the tool has one of the words."""
+    texts = (prose.vocabulary, *(remark.words for remark in remarks))
+    return not all(map(words.isdisjoint, texts))
 
 
 def silent_target(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> str | None:
     """Return the parameter for where a call writes, if no text says what happens to a file that is there."""
-    is_told = prose.language not in ("en", None) or not _words("outcomes").isdisjoint(_told_words(prose, remarks))
-    tops = (node for node in shape.nodes if node.is_top and node.is_required and not is_told)
-    return next((node.name for node in tops if any(_by_destination(node))), None)
+    tops = (node for node in shape.tops if node.is_required) if prose.language in ("en", None) else ()
+    target = next((node.name for node in tops if any(_by_destination(node))), None)
+    return None if target is None or _are_told(_words("outcomes"), prose, remarks) else target
 
 
 def silent_lists(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> Iterator[str]:
     """Yield the optional lists of an update of which no text says whether they replace what is there or are added."""
     is_update = prose.effect is prose.name_effect is Effect.UPDATE and prose.verb in _words("editing")
-    if not is_update or prose.language not in ("en", None) or not _words("replacing").isdisjoint(prose.words):
+    if not is_update or prose.language not in ("en", None) or not _words("replacing").isdisjoint(prose.vocabulary):
         return
     texts = {remark.node.path: remark.words for remark in remarks}
-    for node in shape.nodes:
+    for node in shape.tops:
         schemas = (node.schema, *node.schema.get("anyOf", ()))
         is_list = any(isinstance(schema, dict) and schema.get("type") == "array" for schema in schemas)
         is_told = not (_words("replacing") | _words("listing")).isdisjoint(texts.get(node.path, ()))
         # `update` of a batch, `notifiedUserIds` and `calendarsToCheck` are no part of the thing
         parts = name_parts(node.name or "")
         is_part = bool(parts) and LEMMAS.get(parts[0]) != parts[-1] and not any(map(_DONE.fullmatch, parts))
-        if node.name and node.is_top and not node.is_required and is_list and is_part and not is_told:
+        if node.name and not node.is_required and is_list and is_part and not is_told:
             yield node.name
 
 
@@ -224,7 +225,7 @@ def _by_destination(node: Node) -> Iterator[EffectClaim]:
     parts, text = name_parts(node.name or ""), node.schema.get("description")
     text = text if isinstance(text, str) else ""
     is_place = parts[-1:] and parts[-1] in _words("places") and not _words("saving").isdisjoint(parts[:-1])
-    may_tell = not is_place and not _DESTINING.isdisjoint(words_in(text))
+    may_tell = not is_place and any(map(text[:200].lower().__contains__, _DESTINING))
     if is_place or (may_tell and _PATTERNS.destination.search(text[:200])):
         yield EffectClaim(
             is_destroying=False,
@@ -233,7 +234,7 @@ def _by_destination(node: Node) -> Iterator[EffectClaim]:
         )
 
 
-_DESTINING = frozenset("save saves write writes store stores export exports".split())
+_DESTINING = ("save", "write", "store", "export")
 """Without one of these no text matches `destination`."""
 
 

@@ -103,7 +103,9 @@ def _may_show(text: str) -> bool:
 def misspelled_formats(texts: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield date templates with a letter too many or too few, such as `YYYYY-MM-DD`, each behind its pointer."""
     for path, text in texts:
-        templates = (match[0] for match in _PATTERNS.date_template.finditer(text)) if "YYY" in text else ()
+        if "YYY" not in text:
+            continue
+        templates = (match[0] for match in _PATTERNS.date_template.finditer(text))
         yield from ((path, template) for template in templates if _PATTERNS.misspelled.search(template))
 
 

@@ -121,14 +121,14 @@ def read_remarks(shape: Shape) -> tuple[ParameterMention, ...]:
 def read_mentions(description: str | None, shape: Shape) -> Iterator[ParameterMention]:
     """Yield what the tool's description says of its parameters."""
     text = (description or "")[:MAX_TEXT]
-    tops = {node.name: node for node in shape.nodes if node.is_top and node.name and node.name in text}
+    tops = {node.name: node for node in shape.tops if node.name and node.name in text}
     for node, part, kind in _description_mentions(text, tops) if tops else ():
         yield ParameterMention(node, part, words_in(part), kind)
 
 
 def read_entries(description: str | None, shape: Shape) -> Iterator[ParameterMention]:
     """Yield the entries of a description about parameters that have no description of their own."""
-    silent = {node.name: node for node in shape.nodes if node.is_top and not _has_text(node.schema)}
+    silent = {node.name: node for node in shape.tops if not _has_text(node.schema)}
     for entry in list_entries((description or "")[:MAX_TEXT]) if silent else ():
         if entry.has_separator and entry.name in silent:
             yield ParameterMention(silent[entry.name], entry.text, frozenset(), MentionKind.ENTRY)
@@ -137,13 +137,12 @@ def read_entries(description: str | None, shape: Shape) -> Iterator[ParameterMen
 @cached_by_text(1024)
 def words_in(text: str) -> frozenset[str]:
     """The words of a text, lower-case and in letters only, and all DIGITS where there is one."""
-    lowered = text.lower()
-    words = lowered.translate(_LETTERS).split() if lowered.isascii() else _WORDS.findall(lowered)
+    words = text.translate(_LETTERS).split() if text.isascii() else _WORDS.findall(text.lower())
     return DIGITS.union(words) if _DIGIT.search(text) else frozenset(words)
 
 
 DIGITS = frozenset("0123456789")
-_LETTERS = "".join(char if char.islower() else " " for char in map(chr, range(128)))
+_LETTERS = "".join(char.lower() if char.isalpha() else " " for char in map(chr, range(128)))
 _WORDS = lazy_pattern(r"[a-z]+")
 _DIGIT = lazy_pattern(r"\d")
 
@@ -284,10 +283,12 @@ MAX_BLANK = 24
 
 def is_placeholder(text: str, name: str) -> bool:
     """The text, of what has the name, only says that somebody still has to write it."""
-    if len(text) > MAX_PLACEHOLDER:
-        return False
+    return len(text) <= MAX_PLACEHOLDER and _is_placeholder(text, name, words_in(text))
+
+
+def _is_placeholder(text: str, name: str, text_words: frozenset[str]) -> bool:
     plain = text.strip()
-    if words_in(text).isdisjoint(_text_words("unwritten")):
+    if text_words.isdisjoint(_text_words("unwritten")):
         may_be_blank = len(plain) <= MAX_BLANK or "orem" in plain
         return may_be_blank and _TEXT_PATTERNS.blank.fullmatch(plain.lower()) is not None
     words = set(words_of(plain.replace(name, "") if name else plain))
@@ -309,7 +310,7 @@ def _about_texts() -> frozenset[str]:
 
 def find_unwritten(prose: Prose) -> str | None:
     """The first sentence of a description that still has to be written."""
-    sentences = () if _text_words("unwritten").isdisjoint(prose.words) else prose.sentences
+    sentences = () if _text_words("unwritten").isdisjoint(prose.vocabulary) else prose.sentences
     return next(filter(_is_unwritten, sentences), None)
 
 
@@ -320,7 +321,7 @@ def _is_unwritten(text: str) -> bool:
 def placeholders(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
     """Those whose description is a placeholder."""
     short = (remark for remark in remarks if len(remark.text) <= MAX_PLACEHOLDER)
-    yield from (remark for remark in short if is_placeholder(remark.text, remark.node.name or ""))
+    yield from (remark for remark in short if _is_placeholder(remark.text, remark.node.name or "", remark.words))
 
 
 def restated(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
@@ -368,8 +369,9 @@ def unknown_members(remarks: Sequence[ParameterMention], description: str) -> It
     """Described objects that take some members, of which neither the schema nor a text about them names one."""
     for remark in remarks:
         schema = remark.node.schema
-        is_free = schema.get("additionalProperties", True) in (True, {})
-        if remark.node.is_top and schema.get("type") == "object" and is_free and _MEMBER_KEYWORDS.isdisjoint(schema):
+        is_object = remark.node.is_top and schema.get("type") == "object"
+        is_free = is_object and schema.get("additionalProperties", True) in (True, {})
+        if is_free and _MEMBER_KEYWORDS.isdisjoint(schema):
             is_shown = _TEXT_PATTERNS.members.search(remark.text) or f"`{remark.node.name}`" in description
             is_explained = any(entry.name == remark.node.name for entry in list_entries(description))
             if not (is_shown or is_explained):
@@ -385,12 +387,11 @@ def explained_elsewhere(shape: Shape, description: str) -> frozenset[str]:
 
     So are dates if the description shows how to write one: "ISO dates (YYYY-MM-DD)".
     """
-    tops = (node for node in shape.nodes if node.is_top and node.name and not _has_text(node.schema))
-    has_date = _TEXT_PATTERNS.date_form.search(description) is not None
+    silent = (node for node in shape.tops if node.name and not _has_text(node.schema))
     return frozenset(
         node.name or ""
-        for node in tops
-        if (has_date and _is_date(node.name or ""))
+        for node in silent
+        if (_is_date(node.name or "") and _TEXT_PATTERNS.date_form.search(description))
         or any(map(_is_explained, _referred_schemas(node.schema, shape.root)))
     )
 
@@ -547,10 +548,12 @@ def type_beside_null(schema: Mapping[str, Any]) -> tuple[str | None, Mapping[str
 
 def lacks_date_form(node: Node, text: str, description: str) -> bool:
     """Return whether a string is a date by its name, `dueDate`, and neither schema nor text shows how to write it."""
+    if not (node.is_top and _is_date(node.name or "")):
+        return False
     schema = type_beside_null(node.schema)[1]
     is_set = schema.get("default", node.schema.get("default")) is not None
-    is_open = node.is_top and not is_set and _FORMING.isdisjoint(schema.keys() - {"default"})
-    return _is_date(node.name or "") and is_open and not any(map(_TEXT_PATTERNS.date_form.search, (text, description)))
+    is_open = not is_set and _FORMING.isdisjoint(schema.keys() - {"default"})
+    return is_open and not any(map(_TEXT_PATTERNS.date_form.search, (text, description)))
 
 
 def _is_date(name: str) -> bool:
@@ -566,9 +569,10 @@ def packed_form(node: Node, text: str) -> str | None:
 
     `output_format`, "JSON string or CSV", is about the result.
     """
+    lowered = text.lower()
+    match = _TEXT_PATTERNS.packed.search(text) if "json" in lowered or "comma" in lowered else None
     is_about_form = (name_parts(node.name or "") or ("",))[-1] in ("format", "type", "mode")
-    match = None if is_about_form else _TEXT_PATTERNS.packed.search(text)
-    return match[0] if match else None
+    return match[0] if match and not is_about_form else None
 
 
 @cache

@@ -16,6 +16,7 @@ from tdqs_mcp.facts.text import foreign_prose
 from tdqs_mcp.facts.text.foreign_prose import detect_language
 from tdqs_mcp.facts.text.words import (
     CARRIERS,
+    CJK,
     EFFECTS,
     IDEOGRAPHS,
     KNOWN,
@@ -59,7 +60,8 @@ _SENTENCE_END = re.compile(
 )
 """White space after punctuation, or before the opening of a sentence after one that nobody ended."""
 
-_FULL_STOP = re.compile(r"(?<=[。！？])(?!\s)")
+_FULL_STOPS = "。！？"
+_FULL_STOP = re.compile(rf"(?<=[{_FULL_STOPS}])(?!\s)")
 """Where a sentence ends without white space."""
 
 _CAPITAL = re.compile(r"(?<=[\w)\]]) ([A-Z][a-z]*)(?= ([a-z]{1,40}))")
@@ -121,6 +123,11 @@ class Prose:
 
     contradiction: str | None
     """The word by which the description contradicts a hint; None when facts prove no contradiction."""
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The different words."""
+        return frozenset(self.words)
 
     @cached_property
     def cues(self) -> Mapping[Cue, str]:
@@ -258,9 +265,10 @@ def sentences_of(text: str) -> tuple[str, ...]:
         if line.strip():
             blocks[len(blocks) - (not begins_anew) :] = [line if begins_anew else f"{blocks[-1]}\n{line}"]
         is_open = bool(line.strip()) and not line.rstrip().endswith(":")
-    if not text.isascii():
-        halves = (half for block in blocks for half in _OTHER_SCRIPT.sub("\\1\\2\0", block).split("\0"))
-        blocks = [_FULL_STOP.sub(" ", half) for half in halves]
+    if not text.isascii() and CJK.search(text):
+        blocks = [half for block in blocks for half in _OTHER_SCRIPT.sub("\\1\\2\0", block).split("\0")]
+    if any(map(text.__contains__, _FULL_STOPS)):
+        blocks = [_FULL_STOP.sub(" ", block) for block in blocks]
     ended = (part for block in blocks for part in _SENTENCE_END.split(block))
     parts = (part.strip() for sentence in ended for part in _CAPITAL.sub(_end_sentence, sentence).split("\0"))
     return tuple(part for part in parts if part)

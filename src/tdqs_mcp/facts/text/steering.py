@@ -70,12 +70,14 @@ def find_secret(prose: Prose, mentions: Iterable[ParameterMention], shape: Shape
 
     No word about the parameter itself says which of the two counts.
     """
-    match = _PATTERNS.variable.search(" ".join(prose.sentences)) if "_" in "".join(prose.sentences) else None
+    secret_names = words_from("steering", "secret_names")
+    secrets = [node.name for node in shape.tops if node.name and (name_parts(node.name) or ("",))[-1] in secret_names]
+    match = _PATTERNS.variable.search(" ".join(prose.sentences)) if secrets else None
+    if match is None:
+        return None
     explained = {mention.node.name for mention in mentions if not {"env", "environment"}.isdisjoint(mention.words)}
-    names = (node.name for node in shape.nodes if node.is_top and node.name and node.name not in explained)
-    secrets = (name for name in names if (name_parts(name) or ("",))[-1] in words_from("steering", "secret_names"))
-    name = next(secrets, None) if match else None
-    return (name, match[0]) if name and match else None
+    name = next((name for name in secrets if name not in explained), None)
+    return None if name is None else (name, match[0])
 
 
 def find_withdrawal(tool: Tool, siblings: Sequence[str]) -> tuple[str, str] | None:

@@ -252,13 +252,15 @@ def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> b
     own, rival = first.source, other.source
     is_pointed_out = own.tool in rival.alternatives or rival.tool in own.alternatives
     has_other_effect = first.effect != other.effect and None not in (first.effect, other.effect)
-    differ = bool(first.lead - other.words) and bool(other.lead - first.words)
-    if own.tool == rival.tool or is_pointed_out or has_other_effect or differ:
-        return False
     shared, either = own.parameters & rival.parameters, own.parameters | rival.parameters
-    both = sum(weights[word] for word in first.words & other.words)
-    union = sum(weights[word] for word in first.words | other.words)
-    return bool(shared) and 2 * len(shared) >= len(either) and 2 * both >= union
+    takes_other = not shared or 2 * len(shared) < len(either)
+    if own.tool == rival.tool or is_pointed_out or has_other_effect or takes_other:
+        return False
+    words, other_words = first.words, other.words
+    if not (first.lead <= other_words or other.lead <= words):
+        return False
+    both, union = (sum(weights[word] for word in together) for together in (words & other_words, words | other_words))
+    return 2 * both >= union
 
 
 def read_labels(names: Sequence[str]) -> list[NameWords]:
@@ -288,13 +290,12 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
     behind = sentence[sentence.index(own) + 1 :] if own else sentence
     # "Get a list of orders" lists, whatever its verb
     is_listing = "list" in behind[:2]
-    idle = _words("bare") | _words("quantities")
-    lead_thing, lead_scope = _split(list(dropwhile(lambda word: word in idle, behind)))
+    lead_thing, lead_scope = _split(list(dropwhile(_either("bare", "quantities").__contains__, behind)))
     says_many = is_listing or _is_many(lead_thing)
     is_many = _is_many(thing) or (not plain and says_many)
     verb = action_of(own, is_many=says_many)
     action = action_of(plain, is_many=is_many) if plain else verb
-    silent = _words("articles") | _words("quantities") | (_words("silent") if action in _READING else frozenset())
+    silent = _either("articles", "quantities", "silent") if action in _READING else _either("articles", "quantities")
     heads = [word for word in thing if word not in silent and word not in _words("silent")] or thing
     return Purpose(
         source=tool,
@@ -329,18 +330,33 @@ def _telling_sentence(prose: Prose, usual: Mapping[str, int], nouns: Sequence[st
         and (usual[text] < MIN_USUAL or not set(map(stem, words)).isdisjoint(map(stem, nouns)))
     )
     words = next(telling, prose.spoken[0] if prose.spoken else ())
-    return [part for word in words for piece in parts_of(word) for part in (name_parts(piece) or (piece,))]
+    return [
+        part
+        for word in words
+        for piece in ((word,) if word.isalpha() and word.isascii() else parts_of(word))
+        for part in (name_parts(piece) or (piece,))
+    ]
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Thing and scope: what stands before the first preposition or relative pronoun, and the rest."""
-    ends = PREPOSITIONS | _words("joints")
+    ends = _phrase_ends()
     end = next((place for place, word in enumerate(words) if word in ends), len(words))
     return words[:end], words[end:]
 
 
+@cache
+def _phrase_ends() -> frozenset[str]:
+    return PREPOSITIONS | _words("joints")
+
+
+@cache
+def _either(*keys: str) -> frozenset[str]:
+    return frozenset().union(*map(_words, keys))
+
+
 def _is_many(thing: Sequence[str]) -> bool:
-    idle = _words("silent") | _words("bare")
+    idle = _either("silent", "bare")
     last = next((word for word in reversed(thing) if word not in idle), "")
     return not _words("quantities").isdisjoint(thing) or is_plural(last)
 

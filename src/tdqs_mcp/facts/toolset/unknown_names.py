@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, endings_from, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.parameter_texts import ParameterExplanation, list_entries
 from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS
@@ -53,21 +53,19 @@ def unknown_words(texts: Sequence[tuple[str, str]], own: frozenset[str]) -> tupl
         UnknownWord(path, token)
         for path, text in texts
         if path == "/description" or _names_something(text)
-        for token in _tokens(text)
-        if token.name not in own
+        for token in _tokens(text, own)
     )
 
 
 def _names_something(text: str) -> bool:
     """A parameter's description names another thing; quotes and hyphens there mark values."""
     is_naming = "_" in text or "`" in text or "tool" in text or "param" in text or "argument" in text
-    return is_naming or _PATTERNS.hump.search(text) is not None
+    # most texts have one capital, at their beginning
+    return is_naming or (not text[1:].islower() and _PATTERNS.hump.search(text) is not None)
 
 
-@cached_by_text(1024)
-def _tokens(text: str) -> tuple[Token, ...]:
-    """The words that look like names; each begins what sticks together around a mark."""
-    tokens = []
+def _tokens(text: str, own: AbstractSet[str] = frozenset()) -> Iterator[Token]:
+    """Yield the words that look like names of others; each begins what sticks together around a mark."""
     reached = 0
     for mark in _PATTERNS.marked.finditer(text):
         start = mark.start()
@@ -79,11 +77,10 @@ def _tokens(text: str) -> tuple[Token, ...]:
             while start > reached and (text[start - 1].isalnum() or text[start - 1] in _GLUE):
                 start -= 1
         match = _PATTERNS.token.match(text, start)
-        if match is not None:
-            tokens.append(_token(text, start, match.end()))
+        if match is not None and match[0] not in own:
+            yield _token(text, start, match.end())
         run = _PATTERNS.run.match(text, start)
         reached = max(run.end() if run else start, start)
-    return tuple(tokens)
 
 
 def _token(text: str, start: int, end: int) -> Token:
@@ -152,13 +149,11 @@ def _is_tool(token: Token, words: KnownNames, *, is_guide: bool) -> bool:
     """
     name, before, after, lead, *_ = token
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
-    is_like = style(name) in words.styles
     # "GitHub" or "read-only" in a server of snake_case names
-    is_ordinary = (name[:1].isupper() or "-" in name) and not is_like
+    is_ordinary = (name[:1].isupper() or "-" in name) and style(name) not in words.styles
     # "resource usageThis tool": two words that lack a space
-    is_glued = name_parts(name)[-1:] and name_parts(name)[-1] in STOPWORDS
-    is_no_name = (is_ordinary and not is_ticked) or name.isupper() or is_glued or not (is_joined or is_ticked)
-    if is_no_name:
+    is_glued = not STOPWORDS.isdisjoint(name_parts(name)[-1:])
+    if name.isupper() or is_glued or not (is_ticked or (is_joined and not is_ordinary)):
         return False
     may_call = not _words("call_words").isdisjoint(lead.replace("(", " ").split())
     is_called = (may_call and _PATTERNS.called.search(before) is not None) or (is_guide and is_ticked)
