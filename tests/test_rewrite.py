@@ -428,8 +428,9 @@ def test_a_pointer_leaves_the_findings_about_usage_and_result():
 @pytest.mark.parametrize(
     ("name", "said", "asked"),
     [
-        ("purge_cache", "Purges the cache of a host.", ["Can what `purge_cache` deletes be restored, and does anything else go with it?"]),
-        ("stop_forward", "Stops forwarding a port.", ["What does `stop_forward` change, and can that be undone?"]),
+        ("purge_cache", "Purges the cache of a host.", ["Can what `purge_cache` purges be restored, and does anything else go with it?"]),
+        ("archive_board", "Archives a board.", ["What does `archive_board` change, and can that be undone?"]),
+        ("hover", "Hovers over an element.", []),
         ("add", "Adds two numbers.", []),
         ("geocode", "Geocodes an address.", []),
     ],

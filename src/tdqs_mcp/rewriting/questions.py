@@ -221,7 +221,8 @@ def _text_gaps(
         wording = f"When should an agent choose {{}} rather than {rivals}?" if near else _USAGE
         yield ask(about=QuestionTopic.USAGE, wording=wording, is_for_target=not near)
     is_low = "behavioral_transparency" in low and _DISCLOSING.isdisjoint(prose.cues)
-    is_changing = subject.signals.read_only is False or bool(subject.effect_claims)  # `add`, "Adds two numbers", is not
+    # `hover` and "Adds two numbers" leave nothing changed, whatever readOnlyHint says
+    is_changing = not all(claim.is_weak for claim in subject.effect_claims)
     if (subject.is_effect_open or is_low) and is_changing and not _is_reading(subject) and not _tells_more(subject):
         yield ask(about=QuestionTopic.BEHAVIOR, wording=_about_behavior(subject))
     if subject.is_result_open:
@@ -284,10 +285,10 @@ _INPUT = frozenset({"argument", "arguments", "parameter", "parameters", "args", 
 
 
 def _about_behavior(subject: Subject) -> str:
-    """The question that fits what the tool does: what is stopped, archived or unsubscribed from is still there."""
-    is_destroying = any(claim.is_destroying and not claim.is_weak for claim in subject.effect_claims)
-    if is_destroying and _effect(subject) is Effect.DELETE:
-        return "Can what {} deletes be restored, and does anything else go with it?"
+    """The question that fits what the tool is said to do: what is archived or stopped is still there."""
+    verb = subject.prose.verb
+    if _effect(subject) is Effect.DELETE and verb in words_from("hints", "destroying"):
+        return f"Can what {{}} {verb}s be restored, and does anything else go with it?"
     return "What does {} change, and can that be undone?"
 
 
