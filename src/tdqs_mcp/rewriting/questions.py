@@ -12,9 +12,10 @@ from tdqs_mcp.facts.schema.walk import Node, accepted_values, alternatives
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
+from tdqs_mcp.facts.text.effects import deleting_verbs
 from tdqs_mcp.facts.text.parameter_texts import read_mentions
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
-from tdqs_mcp.facts.text.words import Cue, Effect, is_plural, stem
+from tdqs_mcp.facts.text.words import LEMMAS, Cue, Effect, is_plural, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, SHARED
@@ -287,8 +288,9 @@ _INPUT = frozenset({"argument", "arguments", "parameter", "parameters", "args", 
 def _about_behavior(subject: Subject) -> str:
     """The question that fits what the tool is said to do: what is archived or stopped is still there."""
     verb = subject.prose.verb
-    if _effect(subject) is Effect.DELETE and verb in words_from("hints", "destroying"):
-        return f"Can what {{}} {verb}s be restored, and does anything else go with it?"
+    if _effect(subject) is Effect.DELETE and verb in deleting_verbs() - words_from("hints", "ending"):
+        form = next((word for word, lemma in LEMMAS.items() if lemma == verb != word and word.endswith("s")), "deletes")
+        return f"Can what {{}} {form} be restored, and does anything else go with it?"
     return "What does {} change, and can that be undone?"
 
 
