@@ -593,6 +593,13 @@ def test_an_interview_without_a_terminal_says_what_to_do(command, write):
     assert "--material FILE takes the answers" in done.stderr.decode()
 
 
+def test_an_answer_that_begins_with_no_goes_on_behind_the_words_of_its_question():
+    found = rewritten({"answers": {"delete_branch.returns": "No content but the hash of the last commit."}})[
+        "delete_branch"
+    ]
+    assert "Returns no content but the hash of the last commit." in found.definition["description"]
+
+
 def test_a_report_lists_each_question_once(command, write):
     shown = json.loads(command("rewrite", write("git.json", {"tools": list(GIT)}), "--format", "json").stdout)
     ids = [question["id"] for question in shown["questions"]]

@@ -16,7 +16,7 @@ from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import some_names, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import cues_of, find_praise, lead_in_length, plain_text
-from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
+from tdqs_mcp.facts.text.statements import is_negation, read_polarity, stated_hints
 from tdqs_mcp.facts.text.words import LEMMAS, PREPOSITIONS, STOPWORDS, content_stems
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.json_text import TextEdit
@@ -365,7 +365,7 @@ _FORMS = {
 def _continued(text: str) -> str:
     """The text behind other words: a common first word in small letters."""
     first = text.split(" ", 1)[0]
-    is_common = first.lower() in STOPWORDS | words_from("rewriting", "conditions")
+    is_common = first.lower() in STOPWORDS | words_from("rewriting", "conditions") or is_negation(first.lower())
     return f"{text[:1].lower()}{text[1:]}" if is_common else text
 
 
