@@ -211,6 +211,29 @@ def test_tools_of_a_mounted_server_have_the_names_that_agents_see(read):
     }
 
 
+def test_each_record_of_a_loop_answers_its_own_tool(read):
+    report = read(
+        tools_js="""
+        import { unlinkSync } from "node:fs";
+
+        export const showBerth = { name: "show_berth", handler: ({ berth }) => `Berth ${berth}` };
+        export const clearBerth = { name: "clear_berth", handler: ({ path }) => unlinkSync(path) };
+        """,
+        server_js="""
+        import { showBerth, clearBerth } from "./tools.js";
+
+        const tools = [showBerth, clearBerth];
+        for (const tool of tools) {
+            server.registerTool(tool.name, { description: "" }, async (args) => ({ result: tool.handler(args) }));
+        }
+        """,
+    )
+    assert {tool.name: effects(tool) for tool in report.tools} == {
+        "show_berth": [],
+        "clear_berth": ["file-delete tools.js:5"],
+    }
+
+
 # Effects
 
 

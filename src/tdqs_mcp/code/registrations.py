@@ -170,7 +170,9 @@ class Finder:
             case Loop(body=body):
                 match body.statements:
                     case [
-                        Assign(target=Collection() | ObjectLiteral() as target, value=Element(iterable=iterable)),
+                        Assign(
+                            target=Collection() | ObjectLiteral() | Name() as target, value=Element(iterable=iterable)
+                        ),
                         *_,
                     ]:
                         self._loops |= dict.fromkeys(walk(body), (target, iterable))
@@ -192,10 +194,13 @@ class Finder:
     def _rows(self, call: CallSite, scope: NameScope) -> Iterator[NameScope]:
         """Yield the scope of a call, with the names of each row where a loop goes through a table of functions.
 
-        `for name, function in [("find", find), …]`, `for (const [name, { run }] of Object.entries(TOOLS))`.
+        `for name, function in [("find", find), …]`, `for (const [name, { run }] of Object.entries(TOOLS))`, and
+        `for (const tool of [find, drop]) server.tool(tool.name, …, (args) => tool.run(args))`.
         """
         target, iterable = self._loops.get(call, (None, None))
-        rows = self._table(iterable, scope) if target is not None and iterable is not None else []
+        rows = self._table(iterable, scope) if iterable is not None else []
+        if not isinstance(target, Name):  # the parts of a row are taken from where it is written
+            rows = [self._reader.locate(Expression(node=row, scope=scope)).node for row in rows]
         cells = (part for row in rows for part in walk(row) if isinstance(part, Name | Attribute | Function))
         if target is None or not any(self._closures(cell, scope) for cell in cells):
             yield scope
@@ -224,7 +229,7 @@ class Finder:
                     for name, (_, value) in zip(names, items, strict=True)
                 ]
             case Collection(values=values) if not owner:
-                return [self._reader.locate(table.part(value)).node for value in values]
+                return list(values)
             case _:
                 return []
 
