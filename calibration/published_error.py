@@ -45,7 +45,8 @@ VERSIONS = (("before", "after"), ("predictedBefore", "predictedAfter"))
 """The columns with the labels and with the predictions."""
 
 FOLDS = "10-fold cross-validation by server: no prediction saw its server, but the features were made with it in view"
-UNSEEN = "servers that no fit has seen; labels by blind LLM readers"
+UNBOUND = "measured with calibration 5, before the bound by particulars"
+UNSEEN = f"servers that no fit has seen; labels by blind LLM readers; {UNBOUND}"
 
 Evidence = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of labels and predictions by table."""
@@ -234,8 +235,8 @@ def tables(version: str) -> tuple[CalibrationTable, ...]:
         unseen,
         _changes(rows["unseenEdits"], title="Changes on unseen servers", remark=UNSEEN),
         _odds(rows["unseen"], title="Probabilities of tiers on unseen servers"),
-        *tool_tables(rows["tools"], remark=f"labels of an LLM judge with the published prompt; {FOLDS}"),
-        _changes(rows["edits"], title="Changes", remark=FOLDS),
+        *tool_tables(rows["tools"], remark=f"labels of an LLM judge with the published prompt; {FOLDS}; {UNBOUND}"),
+        _changes(rows["edits"], title="Changes", remark=f"{FOLDS}; {UNBOUND}"),
         _odds(rows["tools"], title="Probabilities of tiers"),
         _published(rows["published"]),
         _coherence(rows["servers"]),

@@ -100,7 +100,7 @@ def test_what_is_ungraded_makes_the_verdict_open_only_where_it_could_change_it(c
     nameless = {"description": "No name."}
     fine = [FINE | {"name": f"find_orders_{number}"} for number in range(9)]
     assert command("score", write("a.json", [*fine, nameless]), "--fail-under", "D").returncode == 0
-    run = command("score", write("b.json", [*fine, nameless]), "--fail-under", "A")
+    run = command("score", write("b.json", [*fine, nameless]), "--fail-under", "B")
     assert (run.returncode, run.stderr) == (2, b"error: what is ungraded leaves the verdict open\n")
     assert command("score", write("c.json", [POOR, nameless]), "--fail-under", "B").returncode == 1
     assert command("score", write("d.json", []), "--fail-under", "D").returncode == 2

@@ -1,23 +1,25 @@
 """A tool with its facts, and a catalog of them: what rules, judges and scoring read. Each fact is measured once."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts.lexicon import words_from
+from tdqs_mcp.facts.lexicon import lazy_pattern, words_from
 from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals, estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
-from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.effects import EffectClaim, effect_claims
 from tdqs_mcp.facts.text.parameter_texts import Clash, ParameterMention, read_mentions, read_remarks
-from tdqs_mcp.facts.text.prose import Prose, count_copied, read
-from tdqs_mcp.facts.text.steering import find_withdrawal
-from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, stem
+from tdqs_mcp.facts.text.prose import Prose, count_copied, cues_of, read
+from tdqs_mcp.facts.text.steering import Steering, find_steering, find_withdrawal
+from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, empty_stems, stem
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, parts_of
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.coherence import ToolSet, read_tool_set
@@ -50,9 +52,20 @@ class Subject:
         return signals.measure_signals(self.tool)
 
     @cached_property
+    def _plain_prose(self) -> Prose:
+        return read(self.tool, self.signals)
+
+    @cached_property
     def prose(self) -> Prose:
         """Return what the description says."""
-        return read(self.tool, self.signals)
+        steered = frozenset(steering.place for steering in self.steering if steering.is_choice)
+        return replace(self._plain_prose, steered=steered) if steered else self._plain_prose
+
+    @cached_property
+    def steering(self) -> tuple[Steering, ...]:
+        """Return the sentences that tell the agent what to choose or to ask for."""
+        prose = self._plain_prose
+        return tuple(find_steering(prose.sentences, prose.spoken, self.mentions))
 
     @cached_property
     def copied_words(self) -> int:
@@ -62,7 +75,25 @@ class Subject:
     @cached_property
     def mentions(self) -> tuple[str, ...]:
         """Siblings that the description names."""
-        return relations.mentioned_siblings(self.tool, self.prose.words, self.siblings)
+        return relations.mentioned_siblings(self.tool, self._plain_prose.words, self.siblings)
+
+    @cached_property
+    def masked_sentences(self) -> Sequence[tuple[str, ...]]:
+        """The stems of each sentence, with a blank for each word of the tool's name and of its parameters' names.
+
+        A sibling is named as it is: which one tells something.
+        """
+        own = [self.tool.name, *(parameter.name for parameter in self.signals.parameters)]
+        names = {*map(str.lower, own), *(stem(part) for name in own for part in name_parts(name))}
+
+        sibling_names = self.siblings.keys() - {self.tool.name.lower()}
+
+        def mask(word: str) -> str:
+            parts = (word,) if word.isalpha() else (word, *name_parts(word))  # the scope `read_orders` of list_orders
+            is_own = word not in sibling_names and any(part in names or stem(part) in names for part in parts)
+            return "" if is_own else stem(word)
+
+        return [tuple(map(mask, words)) for words in self.prose.spoken]
 
     @cached_property
     def own_places(self) -> tuple[int, ...]:
@@ -89,16 +120,20 @@ class Subject:
         return {place for cue in _USAGE for place in self.prose.cue_places.get(cue, ())}
 
     def tells_usage(self, siblings: Iterable[str]) -> bool:
-        """Return whether one of these siblings is an alternative, or a sentence with a cue of usage fits not any tool.
+        """Return whether one of these siblings is an alternative, or a statement with a cue of usage fits not any tool.
 
-        "Call it whenever possible." fits any; "Use when:" is read with the line below it.
+        "Call it whenever possible." fits any, and so does "It should be called first and is well maintained.", whose
+        second half is no usage; "Use when:" is read with the line below it.
         """
         prose, places = self.prose, self._usage_places
         if not set(siblings).isdisjoint(self.alternatives) or (places and prose.language != "en"):
             return True
         below = {place + 1 for place in places if prose.sentences[place].rstrip("*_ ").endswith(":")}
-        words = {stem(word) for place in places | below for word in (prose.spoken[place : place + 1] or [()])[0]}
-        return bool(words - fitting_stems() - {stem(part) for part in name_parts(self.tool.name)})
+        parts = (part for place in places for part in _PREDICATE.split(prose.sentences[place]))
+        spoken = [words for part in parts if not cues_of(words := words_of(part)).isdisjoint(_USAGE)]
+        spoken += [[*prose.spoken[place]] for place in below if place < len(prose.sentences)]
+        stems = {stem(word) for words in spoken for word in words}
+        return bool(stems - fitting_stems() - {stem(part) for part in name_parts(self.tool.name)})
 
     @property
     def usage_sentences(self) -> tuple[str, ...]:
@@ -219,7 +254,11 @@ _USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
 def fitting_stems() -> frozenset[str]:
     """Stems that fit any tool, those of the phrases that speak of usage among them."""
     cued = {word for cue in _USAGE for phrase in PHRASES[cue] for word in phrase.split()}
-    return frozenset(map(stem, cued | STOPWORDS | words_from("wording", "generic")))
+    return empty_stems().union(map(stem, cued | words_from("wording", "generic")))
+
+
+_PREDICATE = lazy_pattern(r";|\band (?=(?:is|are|has|have|was|were|should|must|can|will)\b)")
+"""Where another statement about the tool begins."""
 
 
 _DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION})
@@ -318,6 +357,21 @@ class Measured:
             if (sentences := subject.usage_sentences) and not subject.alternatives:
                 alike.setdefault(frozenset(sentences), []).append(subject)
         return [subjects for subjects in alike.values() if len(subjects) >= MIN_SHARING]
+
+    @cached_property
+    def template_places(self) -> Mapping[int, AbstractSet[int]]:
+        """By a tool's index, the positions of sentences that half of the tools have with their own nouns.
+
+        "Requires the order scope." and "Requires the customer scope." are one template.
+        """
+        masked = [(subject.tool.index, subject.masked_sentences) for subject in self.subjects]
+        owners = Counter(sentence for _, sentences in masked for sentence in set(sentences))
+        fewest = max(MIN_SHARING + 1, (len(masked) + 1) // 2)
+        shared = {sentence for sentence, count in owners.items() if count >= fewest}
+        return {
+            index: {place for place, sentence in enumerate(sentences) if sentence in shared}
+            for index, sentences in (masked if shared else ())
+        }
 
     @cached_property
     def overlaps(self) -> tuple[Overlap, ...]:

@@ -238,7 +238,8 @@ class Offline:
 
 def _grade_tool(numbers: Calibration, case: ToolCase) -> Verdict:
     subject = case.subject
-    text = read_text(subject)
+    templates = case.measured.template_places if case.measured else {}
+    text = read_text(subject, templates.get(subject.tool.index, frozenset()))
     readings = numbers.sentences.read(text)
     values = features.of_tool(subject, text, readings)
     forests = numbers.rubrics[case.rubric]

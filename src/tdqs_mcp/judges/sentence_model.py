@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
 from tdqs_mcp.facts.spelling import name_parts, start_of_second_word, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose, lead_in_length
-from tdqs_mcp.facts.text.words import CJK, STOPWORDS, Cue, stem
+from tdqs_mcp.facts.text.words import CJK, PHRASES, STOPWORDS, Cue, content_stems, empty_stems, has_word, stem
 
 MAX_WORDS = 60
 """Words of a sentence that are read; hardly a sentence has more."""
@@ -56,6 +57,9 @@ class Sentence(NamedTuple):
     particulars: frozenset[str]
     """Those that neither the schema nor words that fit any tool have."""
 
+    telling: frozenset[str]
+    """Fresh words that neither announce the kind of statement nor are said twice in it; none where it is circular."""
+
     word_count: int
     distinct: int
     """Different words: what is said twice counts once."""
@@ -64,7 +68,7 @@ class Sentence(NamedTuple):
     """The parameter whose entry it is, in lower case."""
 
     is_silent: bool
-    """An agent may not see it or reads it twice, or its content words all stood before."""
+    """An agent may not see it, reads it twice or in other tools too, or is told by it what to choose."""
 
     is_prose: bool
     """Neither a heading, an entry of a list of parameters nor a mere word or two."""
@@ -111,6 +115,15 @@ _BRIEF = 4
 _CLAUSE_END = re.compile(r"\s[-–—]+\s|[;:(,—；：（，]\s?|\n|(?<=[a-z0-9)])\s(?=[A-Z][a-z]* [a-z])")  # noqa: RUF001
 """Where a clause ends: a mark or a line's end, or before what looks like a sentence behind one that nobody ended."""
 
+_CONDITIONAL = frozenset("if once unless when whenever".split())
+_CONDITION = re.compile(r"(?i)\b(?:if|once|unless|when|whenever)\b[^,;.:()]*")
+"""A condition, to the end of its clause."""
+
+MIN_KIN, MAX_ENDING = 4, 2
+"""Letters that two forms of a word share at least, and letters in which the shorter one may end otherwise."""
+
+_ANNOUNCING = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE, Cue.ERROR, Cue.RETURN)
+
 _HEADING_WORDS = 6
 """Last words of a heading that count for what stands under it."""
 
@@ -137,10 +150,12 @@ class _Context:
     """All of these."""
 
     properties: AbstractSet[str]
+    mute: AbstractSet[int]
+    """The positions of sentences that tell nothing behind the first one: they steer, or stand in other tools too."""
 
 
-def read_text(subject: Subject) -> Text:
-    """The text of a definition; linear in its length."""
+def read_text(subject: Subject, templates: AbstractSet[int] = frozenset()) -> Text:
+    """The text of a definition; linear in its length. Sentences at the positions of `templates` tell nothing."""
     tool, parameters = subject.tool, subject.signals.parameters
     own = _stems(part for label in (tool.name, tool.title or "") for part in name_parts(label)) | {tool.name.lower()}
     names = {parameter.name: _stems(name_parts(parameter.name)) for parameter in parameters}
@@ -152,6 +167,7 @@ def read_text(subject: Subject) -> Text:
         described=frozenset().union(*described.values()),
         about=own.union(*names.values(), *described.values()),
         properties=frozenset(name.lower() for name in _property_names(tool.input_schema)),
+        mute=subject.prose.steered | templates,
     )
     prose = subject.prose
     sentences = tuple(_sentences(context, zip(count(), prose.sentences, prose.spoken, _headings(prose))))
@@ -225,14 +241,51 @@ def _sentences(context: _Context, lines: Iterable[Line]) -> Iterator[Sentence]:
             stems=frozenset(stems),
             fresh=fresh,
             particulars=frozenset(form for form in fresh - context.names - context.described if form.isalpha()),
+            telling=_telling_words(fresh, text, words, label=is_label and entry is None),
             word_count=len(spoken),
             distinct=len(set(spoken)),
             entry=entry,
-            is_silent=place in prose.silent or (number > 0 and traits["said before"] == FULL),
+            is_silent=place in prose.silent
+            or (number > 0 and (place in context.mute or traits["said before"] == FULL)),
             is_prose=not is_heading and entry is None and len(spoken) >= _BRIEF,
         )
         fresh_before |= fresh
         earlier |= content
+
+
+def _telling_words(fresh: AbstractSet[str], text: str, words: Sequence[str], *, label: bool) -> frozenset[str]:
+    """Return the fresh words that are particular to what the sentence states.
+
+    A label such as "Warning:" announces, a word that stands there twice repeats, and a condition that has all of its
+    consequence repeats it: "fails if an error occurs", "returns the matching ones, or nothing if nothing matches".
+    """
+    telling = {form for form in fresh - _announcing_stems() if not form.isnumeric()}
+    if not telling:
+        return frozenset()
+    if label and (match := _LABEL.match(text)):
+        telling -= _stems(words_of(match[0]))
+    twice = {form for form, number in Counter(map(stem, words)).items() if number > 1}
+    if _CONDITIONAL.isdisjoint(words):
+        return frozenset(telling - twice)
+    conditions = frozenset(chain.from_iterable(map(content_stems, map(words_of, _CONDITION.findall(text)))))
+    consequence = content_stems(words_of(_CONDITION.sub(" ", text)))
+    repeated = {form for form in consequence if has_word(conditions, form) or _has_kin(conditions, form)}
+    if repeated and telling.isdisjoint(consequence - repeated):
+        return frozenset()
+    return frozenset(telling - twice)
+
+
+def _has_kin(stems: AbstractSet[str], word: str) -> bool:
+    """Return whether another form of the word is there: failure for fail, success for succeed."""
+    shared = (max(MIN_KIN, min(len(word), len(form)) - MAX_ENDING) for form in stems)
+    return any(word[:length] == form[:length] for form, length in zip(stems, shared, strict=True))
+
+
+@cache
+def _announcing_stems() -> frozenset[str]:
+    """Stems that claim nothing, or only announce what follows: an occasion, a failure, a result."""
+    cues = (phrase for cue in _ANNOUNCING for phrase in PHRASES[cue] if " " not in phrase)
+    return empty_stems() | generic_stems() | _stems(cues)
 
 
 def _is_heading(text: str) -> bool:
@@ -443,6 +496,9 @@ class SentenceModel:
     gate: tuple[int, int]
     """Percent of PARTICULAR up to which a sentence earns nothing, and from which it earns all."""
 
+    bound: "SpecificityBound | None"
+    """None in a calibration without one."""
+
     logistic: Sequence[int]
     """The sums at which the probability rounds to 1%, 2%, … 100%."""
 
@@ -478,7 +534,9 @@ class SentenceModel:
         particular = FULL * (bisect_right(self.logistic, sums[-1]) - low) // (high - low)
         is_pointer = "words beside reference" in sentence.traits  # "To give it up, use cancel_request instead."
         is_exempt = is_first or is_pointer or sentence.entry is not None or sentence.word_count < _BRIEF
-        share = (FULL - unrelated) * (FULL if is_exempt else max(0, min(FULL, particular))) // FULL
+        is_bound = not (is_first or sentence.entry or "reference" in sentence.traits)
+        most = self.bound.share(sentence, self.rarity) if self.bound and is_bound else FULL
+        share = (FULL - unrelated) * min(most, FULL if is_exempt else max(0, min(FULL, particular))) // FULL
         tells, wording = {}, {}
         for aspect, total, second in zip(_ASPECTS, sums, self.seconds, strict=False):
             degree = bisect_right(self.logistic, total) + bisect_right(self.logistic, total + second)
@@ -493,6 +551,32 @@ class SentenceModel:
             share=share,
             most=max(tells.values()),
         )
+
+
+class SpecificityBound(NamedTuple):
+    """How much a sentence may earn by its telling words, however it is worded; in tenths of bits."""
+
+    common: int
+    """Rarity up to which a word counts nothing."""
+
+    rare: int
+    """Rarity above which it counts no more: jargon is rarer than what an agent needs."""
+
+    unknown: int
+    """Rarity that a word has which hardly a server uses, and how many of them count."""
+
+    unknown_words: int
+    full: int
+    """What the words of a sentence that may earn all count together."""
+
+    def share(self, sentence: Sentence, rarity: Mapping[str, int]) -> int:
+        """Percent of what the sentence tells that counts; all in languages whose words have no rarity."""
+        if "translated" in sentence.traits:
+            return FULL
+        values = [min(rarity[form], self.rare) for form in sentence.telling if form in rarity]
+        unknown = min(len(sentence.telling) - len(values), self.unknown_words)
+        bits = sum(max(0, value - self.common) for value in (*values, *[self.unknown] * unknown))
+        return min(FULL, FULL * bits // self.full)
 
 
 def particularity(sentence: Sentence, rarity: Mapping[str, int]) -> dict[str, int]:
@@ -517,5 +601,6 @@ def read_model(table: Mapping[str, Any], logistic: Sequence[int]) -> SentenceMod
         traits={term[1:]: row for term, row in rows.items() if term.startswith("*")},
         rarity=table["rarity"],
         gate=tuple(table["gate"]),
+        bound=SpecificityBound(**table["bound"]) if "bound" in table else None,
         logistic=logistic,
     )

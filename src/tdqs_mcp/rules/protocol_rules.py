@@ -295,11 +295,11 @@ def steered_choice(measured: Measured) -> Iterator[Hit]:
     """A text orders the agent to choose the tool, praises it above all others, or makes the agent ask for a secret."""
     fix = "say for which requests it is the right tool, and for which it is not; keep secrets in the configuration"
     sentences = sentences_of(measured.catalog.instructions or "")
-    for effect, quote in find_steering(sentences, list(map(words_of, sentences)), measured.names):
-        yield Hit("/instructions", f"a sentence {effect}: {quote!r}", fix)
+    for steering in find_steering(sentences, list(map(words_of, sentences)), measured.names):
+        yield Hit("/instructions", f"a sentence {steering.effect}: {steering.quote!r}", fix)
     for subject in measured.subjects:
-        for effect, quote in find_steering(subject.prose.sentences, subject.prose.spoken, subject.mentions):
-            yield Hit("/description", f"a sentence {effect}: {quote!r}", fix, part=subject.tool)
+        for steering in subject.steering:
+            yield Hit("/description", f"a sentence {steering.effect}: {steering.quote!r}", fix, part=subject.tool)
         if secret := find_secret(subject.prose, subject.remarks, subject.input_shape):
             name, quote = secret
             yield Hit(

@@ -124,6 +124,9 @@ class Prose:
     contradiction: str | None
     """The word by which the description contradicts a hint; None when facts prove no contradiction."""
 
+    steered: AbstractSet[int] = frozenset()
+    """The positions of sentences that tell the agent to choose the tool; they give no cue."""
+
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """The different words."""
@@ -131,7 +134,7 @@ class Prose:
 
     @cached_property
     def cues(self) -> Mapping[Cue, str]:
-        """The first sentence that gives each cue; a silent one gives none."""
+        """The first sentence that gives each cue; a silent one and one that steers the choice give none."""
         return {cue: self.sentences[places[0]] for cue, places in self.cue_places.items()}
 
     @cached_property
@@ -141,7 +144,8 @@ class Prose:
         if lexicon:
             foreign = foreign_prose.find_cues(self.sentences, self.spoken, lexicon)
             by_cue |= {cue: max(places, by_cue.get(cue, []), key=len) for cue, places in foreign.items()}
-        audible = {cue: [place for place in places if place not in self.silent] for cue, places in by_cue.items()}
+        mute = self.silent | self.steered
+        audible = {cue: [place for place in places if place not in mute] for cue, places in by_cue.items()}
         return {cue: places for cue, places in audible.items() if places}
 
 
@@ -293,7 +297,8 @@ def _joining() -> AbstractSet[str]:
 
 def _silent_places(text: str, sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> frozenset[int]:
     """The positions of sentences that stand in what a page hides, or repeat the text in a second language."""
-    hidden = [match.span() for match in _PATTERNS.hidden.finditer(text)] if "<" in text or "[//]" in text else []
+    may_hide = "<" in text or "](" in text or "]:" in text
+    hidden = [match.span() for match in _PATTERNS.hidden.finditer(text)] if may_hide else []
     silent = set()
     if hidden:
         end = 0

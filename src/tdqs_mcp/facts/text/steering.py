@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
+from typing import NamedTuple
 
 from tdqs_mcp.canonical import canonical_json, trim
 from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
@@ -18,15 +19,35 @@ MAX_OPENING = 160
 """Characters of a description in which a withdrawal stands."""
 
 
+class Steering(NamedTuple):
+    """A sentence that tells the agent what to choose or to ask for, instead of what the tool does."""
+
+    place: int
+    """Its position."""
+
+    kind: str
+    quote: str
+
+    @property
+    def effect(self) -> str:
+        """Effect on the agent."""
+        return _EFFECTS[self.kind]
+
+    @property
+    def is_choice(self) -> bool:
+        """It is about the choice of the tool; what asks for a secret is not."""
+        return self.kind != "secret"
+
+
 def find_steering(
     sentences: Sequence[str], spoken: Sequence[Sequence[str]], siblings: Sequence[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield what a sentence does to the choice, with its words: an order to choose the tool, praise, a secret.
+) -> Iterator[Steering]:
+    """Yield the sentences with an order to choose the tool, praise, or a request for a secret.
 
     An order with a sibling in it is a sequence of calls ("You must call this before `get_order`"), and so is one with
     a quoted name. An order for an occasion, "when …", "before …", says for which requests the tool is.
     """
-    for sentence, words in zip(sentences, spoken, strict=True):
+    for place, (sentence, words) in enumerate(zip(sentences, spoken, strict=True)):
         if _steering_words().isdisjoint(words):
             continue
         kinds = [kind for kind in _EFFECTS if not words_from("steering", kind).isdisjoint(words)]
@@ -39,7 +60,7 @@ def find_steering(
                 and (_PATTERNS.occasion.match(quote, match.end()) or _PATTERNS.condition.match(quote))
             )
             if match and not is_scoped and not (kind in _SEQUENTIAL and _is_sequence(sentence, quote, siblings)):
-                yield _EFFECTS[kind], _around(quote, match.start())
+                yield Steering(place, kind, _around(quote, match.start()))
                 break
 
 
@@ -62,7 +83,10 @@ def _is_sequence(sentence: str, quote: str, siblings: Sequence[str]) -> bool:
 
 
 def _around(text: str, start: int) -> str:
-    return text[max(0, start - 20) : start + 60].strip()
+    """About 20 characters before the place and 60 behind it, whole words."""
+    first = text.rfind(" ", 0, max(0, start - 20)) + 1
+    last = text.find(" ", start + 60)
+    return text[first : last if last >= 0 else len(text)].strip()
 
 
 def find_secret(prose: Prose, mentions: Iterable[ParameterMention], shape: Shape) -> tuple[str, str] | None:
