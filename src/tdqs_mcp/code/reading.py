@@ -367,7 +367,8 @@ def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]
     limits = {
         (parameter, sighting.text): sighting
         for sighting in trace.limits
-        if sighting.kind != FORM or not set(sighting.conditions) - {*sighting.parameters}
+        if not (sighting.kind == FORM or sighting.text.startswith("default "))
+        or not set(sighting.conditions) - {*sighting.parameters}
         for parameter in sighting.parameters
         if parameter
     }

@@ -184,12 +184,20 @@ class Finder:
                         arguments=[Function(parameters=[FormalParameter(pattern=SyntaxNode() as target)], body=body)],
                     ):
                         self._loops |= dict.fromkeys(walk(body), (target, iterable))
+                self._template(node, scope)
                 for place in self._rows(node, scope):
                     self._called(node, place)
             case ObjectLiteral():
                 self._record(node, scope)
             case Class():
                 self._class(node, scope)
+
+    def _template(self, call: CallSite, scope: NameScope) -> None:
+        """Remember what a loop's `tool(tool.name, tool.description, …)` hands on."""
+        arguments = [Expression(node=node, scope=scope) for node in call.arguments]
+        is_script = not scope.module.is_python and last_name(call.function) in _REGISTERING
+        if is_script and len(arguments) > 1 and self._is_computed(arguments[0].node, scope):
+            self._found.templates.append(self._arguments_parts(arguments[1:-1]))
 
     def _rows(self, call: CallSite, scope: NameScope) -> Iterator[NameScope]:
         """Yield the scope of a call, with the names of each row where a loop goes through a table of functions.
@@ -430,8 +438,6 @@ class Finder:
         names = [text for text in map(text_of, alternatives(self._value(first.node, first.scope))) if text]
         position = 0
         is_sdk = last_name(call.function) in _REGISTERING
-        if is_sdk and self._is_computed(first.node, first.scope):
-            self._found.templates.append(self._arguments_parts(arguments[1:-1]))
         record = self._value(first.node, first.scope)
         if not names and isinstance(record, Dictionary):  # tool({ name, description, schema }, run)
             position = -1

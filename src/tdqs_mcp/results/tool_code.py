@@ -258,8 +258,9 @@ class CodeResult:
 
     @property
     def is_telling(self) -> bool:
-        """More is known of it than its kind."""
-        return bool(self.text or self.labels or self.rare) or self.kind is ResultKind.IMAGE
+        """More is known of it than its kind; of a request's answer only its address is."""
+        is_known = bool(self.text or self.labels or self.rare) and self.kind is not ResultKind.ANSWER
+        return is_known or self.kind is ResultKind.IMAGE
 
     @property
     def is_bare(self) -> bool:

@@ -470,9 +470,11 @@ def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
     match = _DEMAND.search(text)
     predicate = text[match.start() :] if match else text  # "Application name must be a string"
     stems = {stem(part.lower()) for word in words_of(predicate) for part in name_parts(word)}
-    named = [parameter for parameter in subject.signals.parameters if parameter.name in words_of(text)]
+    words = {word.lower() for word in words_of(text)}
+    named = [parameter for parameter in subject.signals.parameters if parameter.name.lower() in words]
     is_choice = len(named) > 1 and not all(parameter.is_required for parameter in named)
-    return parts | _empty_demands() >= stems and not is_choice
+    is_required = bool(named) and "required" in words and all(parameter.is_required for parameter in named)
+    return is_required or (parts | _empty_demands() >= stems and not is_choice)
 
 
 _DEMAND = lazy_pattern(r"\b(?:must|cannot|can't|may not|is required|are required)\b")
@@ -678,7 +680,7 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
             and value not in ("0", "1")
         ):
             yield f"{head.capitalize()} {value}.", limit
-        elif head == "default" and not (is_required or has_default) and _VALUE.fullmatch(value):
+        elif head == "default" and value != "0" and not (is_required or has_default) and _VALUE.fullmatch(value):
             spelled = {"True": "true", "False": "false"}.get(value, value.replace("'", "`"))
             yield f"Default: {spelled}.", limit
         elif limit.text == COUNTED and schema.get("type") == "integer" and "0" not in numbers_of(texts):

@@ -1,6 +1,7 @@
 """Sentences about what comes back from a tool, as its code proves."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
@@ -15,26 +16,34 @@ MIN_KEYS = 2
 MAX_QUOTED = 120
 """Characters of a text that a sentence repeats."""
 
-MAX_FORMS = 2
-"""Forms of a result that one sentence names."""
-
-MAX_INNER = 6
-"""Keys that a sentence names of the objects inside a result."""
-
 MAX_RARE = 4
 """Keys that an object may have that a sentence names."""
+
+MAX_FORMS = 2
+"""Forms of a result that one sentence names."""
 
 _PATTERNS = PatternTable("rewriting")
 
 
 def result_sentences(subject: Subject, code: ToolCode) -> Iterator[str]:
-    """Yield what comes back, and what comes back where nothing is found, as far as no text and no schema says so."""
+    """Yield what comes back, and what comes back where nothing is found, as far as no text and no schema says so.
+
+    Nothing of a tool with a closed parameter that each call gives: what comes back depends on it.
+    """
+    if not code.is_result_whole or any(
+        node.is_top and node.is_required and _is_switch(node.schema) for node in subject.input_shape.nodes
+    ):
+        return
     quoted = {form: text for form in code.results if _tells_nothing_found(form) and (text := _quoted(form))}
     present = [form for form in code.results if form not in quoted]
-    if code.is_result_whole and (sentence := _returned(present, subject, is_all=not quoted)):
+    if sentence := _returned(present, subject, is_all=not quoted):
         yield sentence
-    if quoted and present:
+    if len(quoted) == 1 and len(present) == 1:
         yield f"If nothing is found, the result is the text {next(iter(quoted.values()))}, not an error."
+
+
+def _is_switch(schema: Mapping[str, Any]) -> bool:
+    return len(schema.get("enum") or ()) > 1
 
 
 def _tells_nothing_found(form: CodeResult) -> bool:
@@ -51,24 +60,20 @@ def _returned(forms: list[CodeResult], subject: Subject, *, is_all: bool) -> str
     words = {word.lower() for text in texts for word in words_of(text)}
     if not subject.is_result_open and not _adds_fields(forms, words, subject):
         return ""
-    parts = [_result_words(form) for form in forms if form.kind is not ResultKind.TEXT]
-    plain = sorted((form for form in forms if form.kind is ResultKind.TEXT), key=_tells_absence)
-    phrases_by_content: dict[object, str] = {}
-    for form in sorted(plain, key=_is_long):
-        phrases_by_content[form.labels or _quoted(form)] = _text_words(form)
-    phrases = [*filter(None, phrases_by_content.values())]
-    if not all(parts) or not (parts or phrases) or len(parts) > MAX_FORMS:
+    labeled = [form for form in forms if form.kind is ResultKind.TEXT and form.labels]
+    beginnings = {form for form in forms if any(_begins(form, whole) for whole in labeled)}
+    parts = list(dict.fromkeys(_result_words(form) for form in forms if form not in beginnings))
+    if not parts or not all(parts) or len(parts) > MAX_FORMS:
         return ""
-    is_example = len(phrases) < len(phrases_by_content) or len(parts) + len(phrases) > MAX_FORMS
-    if is_all and not is_example and not phrases and len(parts) == 1 and not subject.is_result_open:
+    if is_all and len(parts) == 1 and forms[0].kind is not ResultKind.TEXT and not subject.is_result_open:
         verb = "is" if forms[0].kind is ResultKind.OBJECTS else "has"
         return f"The result {verb} {parts[0]}."
-    if is_example and parts:
-        return f"Returns {joined([*parts, 'text'], 'or')}."
-    labeled = [phrase for form in plain if form.labels and (phrase := _text_words(form))]
-    if is_example:
-        return f"Returns {labeled[0]}, among other texts." if labeled else ""
-    return f"Returns {joined([*parts, *phrases], 'or')}."
+    return f"Returns {joined(parts, 'or')}."
+
+
+def _begins(form: CodeResult, whole: CodeResult) -> bool:
+    """Return whether a text is what another one is without any item: "Boats of {}:"."""
+    return form.kind is ResultKind.TEXT and not form.labels and whole.text.startswith(form.text.rstrip())
 
 
 def _adds_fields(forms: list[CodeResult], words: set[str], subject: Subject) -> bool:
@@ -86,16 +91,15 @@ def _tells_absence(form: CodeResult) -> bool:
 
 
 def _result_words(form: CodeResult) -> str:
-    """Return a form of a result in words; empty for what tells nothing."""
+    """Return a form of a result in words; empty for what tells an agent nothing.
+
+    That is a message that something was done, and the address that the server asks.
+    """
     match form.kind:
         case ResultKind.OBJECT | ResultKind.OBJECTS:
             return _object_words(form)
-        case ResultKind.ANSWER if form.text and "graphql" not in form.text.lower():
-            method, _, address = form.text.partition(" ")
-            host, slash, path = address.replace("{}", "…").partition("/")
-            place = f" at {host}" if host and "…" not in host else ""
-            part = f"`{form.keys[0]}` of " if form.keys else ""
-            return f"{part}the {'JSON ' if form.is_json else ''}answer of `{method} {slash}{path}`{place}"
+        case ResultKind.TEXT:
+            return _text_words(form)
         case ResultKind.IMAGE:
             return "an image"
         case _:
@@ -103,53 +107,33 @@ def _result_words(form: CodeResult) -> str:
 
 
 def _object_words(form: CodeResult) -> str:
-    """Return the keys of an object; nothing where all of them could be any result's: `success`, `message`."""
+    """Return the keys of an object if these are all, and not those of any result: `success`, `message`."""
     keys = form.keys
     is_telling = any(key.lower() not in words_from("rewriting", "bare_keys") for key in keys)
-    if len(keys) < MIN_KEYS or not is_telling:
+    is_envelope = not words_from("rewriting", "envelope_keys").isdisjoint((*keys, *form.rare))
+    is_whole = len(keys) <= MAX_FIELDS and len(form.rare) <= MAX_RARE and not form.is_open
+    if len(keys) < MIN_KEYS or not is_whole or is_envelope or not is_telling:
         return ""
-    parts = [_key_words(key, dict(form.lists)) for key in keys]
-    first = parts[:MAX_FIELDS] if len(keys) > MAX_FIELDS + 1 else parts
-    more = len(keys) - len(first)
-    is_open = form.is_open or len(form.rare) > MAX_RARE
-    rest = [f"{more} more fields"] if more else ["other fields"] if is_open else []
-    listing = joined([*first, *rest], "and")
-    rare = form.rare if not rest and len(form.rare) <= MAX_RARE else ()
-    listing += f", at times also {listed(rare)}" if rare else ""
+    listing = joined([_key_words(key, dict(form.lists)) for key in keys], "and")
+    listing += f", at times also {listed(form.rare)}" if form.rare else ""
     return f"a list of objects with {listing}" if form.kind is ResultKind.OBJECTS else listing
 
 
 def _key_words(key: str, lists: Mapping[str, Sequence[str]]) -> str:
     """Return a key, with the keys of the objects whose list it holds."""
     inner = lists.get(key, ())
-    if not inner:
-        return f"`{key}`"
-    more = [f"{len(inner) - MAX_INNER} more"] if len(inner) > MAX_INNER + 1 else []
-    first = [f"`{name}`" for name in (inner[:MAX_INNER] if more else inner)]
-    return f"`{key}` (objects with {joined([*first, *more], 'and')})"
+    return f"`{key}` (objects with {listed(inner)})" if inner and len(inner) <= MAX_FIELDS else f"`{key}`"
 
 
 def _text_words(form: CodeResult) -> str:
-    """Return the labels of a text, or its first line with `…` for what is computed."""
-    quoted_labels = [[f'"{label}"' for label in names[:MAX_FIELDS]] for names in (form.keys, form.row)]
-    labels, row = (joined(names, "and") if names else "" for names in quoted_labels)
-    repetition = f"one {'line' if form.is_line else 'section'} per item ({row})" if row else ""
-    if labels:
-        return f"text with {labels}{f', and {repetition}' if repetition else ''}"
-    if repetition:
-        return f"text with {repetition}"
-    quoted = _quoted(form)
-    return (
-        f"text that begins with {quoted}"
-        if quoted and "\n" in form.text.strip()
-        else f"the text {quoted}"
-        if quoted
-        else ""
-    )
-
-
-def _is_long(form: CodeResult) -> bool:
-    return "\n" in form.text.strip()
+    """Return the labels of a text; empty where it has none."""
+    if not form.labels or len(form.labels) > 2 * MAX_FIELDS:
+        return ""
+    parts = [f'"{label}"' for label in form.keys]
+    if form.row:
+        row = joined([f'"{label}"' for label in form.row], "and")
+        parts.append(f"one {'line' if form.is_line else 'section'} per item ({row})")
+    return f"text with {joined(parts, 'and')}"
 
 
 def _quoted(form: CodeResult) -> str:
