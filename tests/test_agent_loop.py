@@ -398,6 +398,16 @@ async def test_what_changed_is_listed_and_the_rest_stays():
     assert new["toolCount"] == 2
 
 
+TELLING = tool(
+    "find_orders",
+    "Finds the open orders of one customer in the shop's ledger, newest first. Use it when the order's ID is unknown; for a "
+    "known ID call the web shop. Returns at most 50 orders with date, total and currency; archived and cancelled ones are "
+    "left out, and an unknown customer is an error.",
+    {"type": "object", "properties": {"customer": {"type": "string", "description": "Customer ID"}}},
+    annotations={"readOnlyHint": True},
+)
+
+
 @pytest.mark.parametrize(
     ("name", "catalog", "words"),
     [
@@ -408,7 +418,7 @@ async def test_what_changed_is_listed_and_the_rest_stays():
             [{"name": 7, "inputSchema": {}}],
             "No tool here can be read as a definition: score_server with catalog",
         ),
-        ("suggest_rewrite", [SIBLING], "3.5 is reached: there is nothing to do"),
+        ("suggest_rewrite", [TELLING], "3.5 is reached: there is nothing to do"),
         ("suggest_rewrite", [{"name": "get_orders", "inputSchema": {"type": "object"}}], "get_orders.purpose"),
     ],
 )
@@ -490,8 +500,9 @@ REPEATED = "Returns the whole record as JSON with every field that the account m
 
 
 async def test_every_answer_has_one_score_of_a_tool_and_says_which_sentence_counts_once():
-    tools = [tool(f"get_{name}", f"Gets one {name}.", flat(1)) for name in ("card", "frame", "shape", "image")]
-    words = {each["name"]: {"description": f"{each['description']} {REPEATED}"} for each in tools}
+    things = ("card", "frame", "shape", "image", "label", "comment", "board", "member", "sticker")
+    tools = [tool(f"get_{name}", f"Gets one {name}.", flat(1)) for name in things]
+    words = {each["name"]: {"description": f"{each['description']} {REPEATED}"} for each in tools[:4]}
     async with in_process() as client:
         call = caller(client)
         start = await call("score_server", catalog=tools)
@@ -506,7 +517,8 @@ async def test_every_answer_has_one_score_of_a_tool_and_says_which_sentence_coun
         again = {"get_card": {"description": f"Gets one card of a board. {REPEATED}"}}
         second = await call("suggest_rewrite", catalog=new, draft=again)
     becomes = {line["name"]: line["becomes"] for line in draft["rewrites"]}
-    assert becomes == alone == {line["name"]: line["tdqs"] for line in scored["tools"]}
+    assert {line["name"]: line["tdqs"] for line in scored["tools"]}.items() <= alone.items()
+    assert becomes == {name: alone[name] for name in words}
     assert {line["name"]: line["after"] for line in compared["scores"]}.items() <= becomes.items()
     assert draft["overallScore"] == compared["after"]["score"] == scored["overallScore"]
     assert second["rewrites"][0]["tdqs"] == becomes["get_card"] > becomes["get_image"]

@@ -309,7 +309,7 @@ def test_pasted_definitions_are_scored_and_nothing_is_stored(dashboard, name, st
 
 def test_the_lowest_tools_of_a_check_get_better_words(dashboard, monkeypatch):
     twice = tool(
-        "list_zebras", f"{ZEBRAS} It reads the register of the zoo. It reads the register of the zoo.", flat(2)
+        "list_zebras", f"{ZEBRAS} It reads the register of the zoo. It reads the register of the zoo.", flat(0)
     )
     poor = tool("process", "It reads the register of the zoo. It reads the register of the zoo.", flat(6))
     browser, pages = dashboard(), []

@@ -187,7 +187,7 @@ def test_a_target_out_of_reach_asks_everything_and_says_how_far_answers_go():
         tdqs_mcp.reach_target(catalog, [], target="E")
 
 
-def test_a_sentence_of_several_tools_with_only_the_nouns_swapped_counts_once(command, write):
+def test_a_sentence_of_half_of_the_tools_with_only_the_nouns_swapped_counts_nowhere(command, write):
     verbs = ("pin", "fold", "sort", "mark")
     tools = [tool(f"{verb}_page", f"{verb.title()} a page.", takes("page_id")) for verb in verbs]
     catalog = tdqs_mcp.read({"tools": tools}, server="wiki")
@@ -209,15 +209,13 @@ def test_a_sentence_of_several_tools_with_only_the_nouns_swapped_counts_once(com
         return [rewrite.tdqs_change for rewrite in rewrites], rewrites
 
     counted, rewrites = gains(same)
-    assert counted[0] > 0
-    assert counted[1:] == [0, 0, 0]
+    assert max(counted) <= 0, "half of the tools say it"
     told, _ = gains(other)
     assert sum(told) > sum(counted)
     improved = apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
-    comparison = tdqs_mcp.compare(catalog, improved)
-    assert [each.tdqs for each in comparison.new.tools][1:] == [each.tdqs for each in comparison.old.tools][1:]
-    report = tdqs_mcp.reach_target(catalog, rewrites, target="5.0")
-    assert report.goal.after.overall < tdqs_mcp.score(improved).rollup.overall
+    alone = tdqs_mcp.score(improved)
+    assert [each.tdqs for each in tdqs_mcp.compare(catalog, improved).new.tools] == [each.tdqs for each in alone.tools]
+    assert tdqs_mcp.reach_target(catalog, rewrites, target="5.0").goal.after.overall == alone.rollup.overall
 
 
 def test_tools_of_one_kind_keep_the_sentence_that_says_what_each_is_for():

@@ -161,9 +161,13 @@ async def test_200_tools_are_asked_for_within_the_rounds_of_any_client_with_prog
     async def hear(progress, total, message):
         heard.append((progress, total))
 
-    tools = [tool(f"get_order_{number}", f"Get order {number}. {RICH}") for number in range(199)] + [
-        tool("mended", RICH)
-    ]
+    texts = (
+        RICH,
+        "Reads the archive of invoices, which is a day behind; refunded ones are missing. Use it for bookkeeping alone.",
+        "Asks the warehouse by phone line, so it may take a minute; parcels on the road count as stock. Not for returns.",
+    )
+    tools = [tool(f"get_order_{number}", f"Get order {number}. {texts[number % 3]}") for number in range(199)]
+    tools.append(tool("mended", RICH))
     async with in_process(mode=mode, sampling_callback=host.sample, input_required_max_rounds=3) as client:
         arguments = {"catalog": tools, "judge": "sampling"}
         result = await client.call_tool("score_server", arguments, progress_callback=hear)

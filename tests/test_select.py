@@ -440,7 +440,7 @@ def test_an_agent_whose_answers_are_all_unusable_proves_nothing(command, write, 
         assert (len(chat.bodies) > before) is is_first
 
 
-@pytest.mark.parametrize(("words", "count"), [("No JSON.", 3), ('{"tool": "move_stock"', 3), ("", 1)])
+@pytest.mark.parametrize(("words", "count"), [("No JSON.", 2), ('{"tool": "move_stock"', 2), ("", 1)])
 def test_a_writer_whose_words_cannot_be_used_is_not_asked_again(command, write, chat, tmp_path, words, count):
     chat.answer = lambda _: words
     args = ("rewrite", write("stock.json", STOCK[:1]), "--writer", "openai:m", "--base-url", chat.base_url)

@@ -247,6 +247,12 @@ _words = partial(words_from, "names")
 MIN_SHARING = 3
 """Tools from which a common sentence tells nothing of one of them; two may well be variants of one tool."""
 
+
+def fewest_sharing(count: int) -> int:
+    """Return how many of `count` tools have to say a sentence, with their own nouns, for it to be a template."""
+    return max(MIN_SHARING + 1, (count + 1) // 2)
+
+
 _USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
 
 
@@ -366,7 +372,7 @@ class Measured:
         """
         masked = [(subject.tool.index, subject.masked_sentences) for subject in self.subjects]
         owners = Counter(sentence for _, sentences in masked for sentence in set(sentences))
-        fewest = max(MIN_SHARING + 1, (len(masked) + 1) // 2)
+        fewest = fewest_sharing(len(masked))
         shared = {sentence for sentence, count in owners.items() if count >= fewest}
         return {
             index: {place for place, sentence in enumerate(sentences) if sentence in shared}

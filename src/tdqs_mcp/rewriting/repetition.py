@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import put_at, value_at
 from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.subject import fewest_sharing
 from tdqs_mcp.facts.text.prose import plain_text, sentences_of
 from tdqs_mcp.facts.text.words import content_stems, identifiers_of, stem
 from tdqs_mcp.facts.toolset.names import fold
@@ -36,23 +38,24 @@ def find_repetitions(old: Catalog, new: Catalog) -> list[Repetition]:
 
     A sentence that names another tool of the catalog is about that one, and stays; so do words for parameters of one
     name, and the sentence that opens a description: `Gets one card of a board by its id` beside `Gets one frame of a
-    board by its id` says what each tool is for.
+    board by its id` says what each tool is for. What half of the tools say the judge itself counts nowhere.
     """
     if old is new:
         return []
     before = {tool.name: tool for tool in old.tools}
     names = {fold(tool.name) for tool in new.tools}
     first: dict[_Shape, tuple[str, str]] = {}
-    repetitions = []
+    repetitions: dict[_Shape, list[Repetition]] = {}
     for tool in new.tools:
         for path, shape, sentence in _added(before[tool.name], tool, names) if tool.name in before else ():
             subject = tool.name if path == DESCRIPTION else path
             earlier, name = first.setdefault(shape, (subject, tool.name))
             if earlier != subject:
-                repetitions.append(
-                    Repetition(index=tool.index, tool=tool.name, path=path, sentence=sentence, first=name)
-                )
-    return repetitions
+                repetition = Repetition(index=tool.index, tool=tool.name, path=path, sentence=sentence, first=name)
+                repetitions.setdefault(shape, []).append(repetition)
+    most = fewest_sharing(len(new.tools)) - 1
+    groups = [group for group in repetitions.values() if 1 + len(group) <= most]
+    return sorted(chain.from_iterable(groups), key=lambda repetition: repetition.index)
 
 
 def credited(catalog: Catalog, repetitions: Sequence[Repetition]) -> Catalog:

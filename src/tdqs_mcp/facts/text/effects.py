@@ -174,11 +174,12 @@ def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
     """
     parts = name_parts(name)
     lemmas = [LEMMAS.get(part) for part in parts]
+    first = next(iter(lemmas), None)  # ":" has no part
     is_deleting = Effect.DELETE in (prose.effect, prose.name_effect)
     deleted = next((part for part in parts if part in deleting_verbs()), None) if is_deleting else None
     is_change = prose.effect is not None and prose.effect.is_mutating
     # `create_contact`, "Add a contact"
-    is_same = prose.verb in lemmas or prose.effect is prose.name_effect is EFFECTS.get(lemmas[0] or "", None)
+    is_same = prose.verb in lemmas or prose.effect is prose.name_effect is EFFECTS.get(first or "")
     is_agreed = len(parts) > 1 and prose.opens_with_verb and is_same
     is_reading = prose.effect is Effect.READ  # publish_status, "Gets the publish status of an article."
     if deleted and not is_reading:
