@@ -344,7 +344,7 @@ def test_without_the_permission_the_comparison_is_in_the_summary(action, github,
 def test_a_catalog_is_compared_with_the_earlier_version_that_is_named(action, github, pull_request, write, tmp_path):
     before = write("before.json", [POOR])
     action(github=github.event(tmp_path), cwd=pull_request, **COMMENTED, base=str(before))
-    assert "\n## before → tools: overall 2.3 C → 3.7 A, " in github.comments[-1]["body"]
+    assert "\n## before → tools: overall 2.3 C → 3.6 A, " in github.comments[-1]["body"]
 
 
 def test_a_new_catalog_is_compared_with_nothing(action, github, pull_request, tmp_path):

@@ -354,7 +354,8 @@ async def _assess(
     """Scores and findings of some tools of a catalog; the judge sees the others only as context."""
     part = replace(measured, subjects=tuple(subject for subject in measured.subjects if subject.tool.index in indices))
     unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
-    verdicts = await guarded(judge).grade(tool_cases(part))
+    # which sentences are templates only the whole catalog tells
+    verdicts = await guarded(judge).grade([replace(case, measured=measured) for case in tool_cases(part)])
     finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
     scores = {tool.index: tool for tool in finished.tools}
     reasons = {tool.index: tool.ungraded.reason for tool in finished.ungraded}
