@@ -1269,6 +1269,22 @@ def test_a_recursion_with_other_arguments_does_nothing_new(read):
     assert (tool.unresolved, *verdicts(tool)) == ((), True, False, False)
 
 
+@pytest.mark.parametrize(
+    ("branch", "expected"),
+    [("print(place)", (True, False, False)), ("os.remove(place)", ("unknown", "unknown", "unknown"))],
+)
+def test_a_function_of_which_not_all_calls_are_followed_is_harmless_only_if_all_its_branches_are(
+    read, branch, expected
+):
+    calls = "".join(f"    act('look {number}', place)\n" for number in range(14))
+    report = read(
+        server_py=HEAD + "import os\n\ndef act(kind, place):\n"
+        f"    if kind == 'last':\n        {branch}\n    return kind\n\n"
+        f"@server.tool()\ndef tidy(place: str) -> str:\n{calls}    act('last', place)\n    return 'done'\n"
+    )
+    assert verdicts(report.tools[0]) == expected
+
+
 def test_what_the_lifespan_yields_is_the_context_of_every_call(read):
     report = read(
         server_py="from contextlib import asynccontextmanager\nimport httpx\nfrom mcp.server.fastmcp import Context, FastMCP\n\n"

@@ -2,7 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tdqs_mcp.code.knowledge import (
@@ -161,9 +161,8 @@ class Calls(Resolution):
             return value
         contexts = trace.contexts.setdefault(closure.function, [])
         if len(contexts) >= MAX_CONTEXTS:
-            if closure.function not in trace.busy:
-                return join(contexts[:2])  # a logger: none of its calls has done anything
-            self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
+            if not self._is_idle(closure, arguments, keywords, is_new=is_new):
+                self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
             self._use(*arguments, *keywords.values())
             return join(contexts[:2])
         trace.calls += 1
@@ -174,10 +173,7 @@ class Calls(Resolution):
                 (),
             )
         self.trace.active[key] = None
-        before = len(self.trace.effects) + len(self.trace.unresolved)
         value = self._run(closure, arguments, keywords, depth=0 if shared else depth + 1, is_new=is_new)
-        if len(self.trace.effects) + len(self.trace.unresolved) > before:
-            trace.busy.add(closure.function)
         if shared:
             part, self.trace, self._conditions = self.trace, trace, conditions
             trace.calls = part.calls
@@ -188,6 +184,21 @@ class Calls(Resolution):
         trace.finished[key] = (value, conditions)
         contexts.append(value)
         return value
+
+    def _is_idle(
+        self, closure: Closure, arguments: tuple[Value, ...], keywords: Mapping[str, Value], *, is_new: bool
+    ) -> bool:
+        """Return whether a function does nothing whatever it is given, as a logger: all its branches are followed."""
+        trace, conditions = self.trace, self._conditions
+        if closure.function not in trace.idle:
+            trace.idle[closure.function] = False  # while it is followed
+            self.trace, self._conditions = CallTrace(calls=trace.calls, active=trace.active, idle=trace.idle), ()
+            opened = {name: unknown(value) for name, value in keywords.items()}
+            self._run(closure, tuple(map(unknown, arguments)), opened, depth=0, is_new=is_new)
+            part, self.trace, self._conditions = self.trace, trace, conditions
+            trace.calls = part.calls
+            trace.idle[closure.function] = not (part.effects or part.unresolved)
+        return trace.idle[closure.function]
 
     def _overriding(
         self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value], *, depth: int, line: int

@@ -106,8 +106,8 @@ class CallTrace:
     sparse: set[str] = field(default_factory=set)
     """Parameters that are put into a table only where they are given."""
 
-    busy: set[Function] = field(default_factory=set)
-    """Functions of which some call has an effect, or one that could not be followed."""
+    idle: dict[Function, bool] = field(default_factory=dict)
+    """Functions that were followed with anything for their arguments, and whether they do nothing then."""
 
     finished: dict[object, tuple[Value, tuple[str, ...]]] = field(default_factory=dict)
     active: dict[tuple[Closure, bool, tuple[Value, ...], object], None] = field(default_factory=dict)
