@@ -408,6 +408,15 @@ TELLING = tool(
 )
 
 
+async def test_a_tool_below_a_comes_with_the_reason_for_its_lowest_score():
+    async with in_process() as client:
+        answer = await caller(client)("score_server", catalog=[BAD, TELLING], detail="full")
+    low, good = sorted(answer["tools"], key=lambda line: line["tdqs"])
+    reason = low["full"]["justifications"][low["weakest"]]["justification"]
+    assert reason.strip("⟦⟧").startswith(low["why"].strip("⟦⟧"))
+    assert "why" not in good
+
+
 @pytest.mark.parametrize(
     ("name", "catalog", "words"),
     [
