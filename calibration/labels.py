@@ -157,7 +157,7 @@ def _our_edits(name: str, definitions: Definitions) -> Iterator[Edit]:
             text = before.tool.description or ""
             inserted = _inserted(row, definitions)
             if inserted is not None:
-                description = f"{text[: row['at']]}{inserted}{text[row['at'] :]}"
+                description = f"{text[: row['at']]}{inserted}{text[row['at'] + row.get('cut', 0) :]}"
                 yield _edit(row["edit"], row["server"], before, description, tuple(row["before"]), tuple(row["after"]))
 
 
@@ -267,14 +267,18 @@ def _edit(
 
 
 def _inserted(row: Mapping[str, Any], definitions: Definitions) -> str | None:
-    """The inserted words; a sentence of another definition is named by its inputHash and place."""
+    """The inserted words; those of a definition are named by its inputHash and a sentence's place or the characters."""
     if "from" not in row:
         return str(row["insert"])
     parts = []
     for source in row["from"]:
         if source["inputHash"] not in definitions.subjects:
             return None
-        parts.append(definitions.subjects[source["inputHash"]].prose.sentences[source["sentence"]])
+        subject = definitions.subjects[source["inputHash"]]
+        if "at" in source:
+            parts.append((subject.tool.description or "")[slice(*source["at"])])
+        else:
+            parts.append(subject.prose.sentences[source["sentence"]])
     return str(row["insert"]).format(*parts)
 
 

@@ -34,12 +34,15 @@ RAISED = 0.3
 COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")
 SENTENCES = {
     "purpose_clarity": ("purpose",),
-    "usage_guidelines": ("usage",),
-    "behavioral_transparency": ("behavior", "limits and errors"),
+    "usage_guidelines": ("usage", "usage_added"),
+    "behavioral_transparency": ("behavior", "behaviour_added", "limits and errors"),
     "parameter_semantics": ("arguments",),
-    "contextual_completeness": ("returns",),
+    "contextual_completeness": ("returns", "returns_added"),
 }
 """Kinds of edits that write a sentence for a dimension."""
+
+FEWEST_EDITS = 2
+"""Edits at a score, below which those at the nearest score count."""
 
 VERSIONS = (("before", "after"), ("predictedBefore", "predictedAfter"))
 """The columns with the labels and with the predictions."""
@@ -111,17 +114,23 @@ def change_error(tables: Evidence) -> tuple[int, int, int]:
     return round(mean(errors)), errors[len(errors) // 10], errors[-1 - len(errors) // 10]
 
 
-def gains(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return by dimension the hundredths of TDQS that its sentences won for each point that it lacked before.
+def gains(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Return by dimension, for its scores 1 to 5, by how many hundredths of TDQS a sentence for it raised the score.
 
     No kind is written for conciseness: a point of it is its weight.
     """
     won = {}
     for place, dimension in enumerate(load("tdqs").dimensions):
-        chosen = [row for row in rows if row["edit"] in SENTENCES.get(dimension.key, ())]
-        change = sum(10 * (total_of(row["after"]) - total_of(row["before"])) for row in chosen)
-        lacked = sum(5 - row["before"][place] for row in chosen)
-        won[dimension.key] = round(change / lacked) if chosen else dimension.weight
+        changes: dict[int, list[int]] = {}
+        for row in (row for row in rows if row["edit"] in SENTENCES.get(dimension.key, ())):
+            change = 10 * (total_of(row["predictedAfter"]) - total_of(row["predictedBefore"]))
+            changes.setdefault(row["predictedBefore"][place], []).append(change)
+        known = [score for score, found in changes.items() if len(found) >= FEWEST_EDITS]
+        nearest = [min(known, key=lambda other: (abs(other - score), -other)) if known else 0 for score in range(1, 6)]
+        won[dimension.key] = [
+            round(mean(changes[near])) if near else dimension.weight * (5 - score)
+            for score, near in enumerate(nearest, start=1)
+        ]
     return won
 
 

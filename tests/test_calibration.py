@@ -10,6 +10,7 @@ from collections import defaultdict
 from importlib.resources import files
 from pathlib import Path
 
+import labels
 import published_error
 import pytest
 from definitions import flat, takes, tool
@@ -648,3 +649,28 @@ def test_the_library_calibrates_too():
     report = sync.calibrate()
     assert report.judge.calibration == NEWEST
     assert report.faults == ()
+
+
+def test_a_labeled_change_cuts_and_copies_text_that_stands_in_no_file_of_ours(tmp_path, monkeypatch):
+    tools = [
+        tool("get_order", "Gets an order. Fails if it is archived."),
+        tool("get_item", "Gets an item. Costs a {cent}."),
+    ]
+    folder = tmp_path / "catalogs"
+    folder.mkdir()
+    folder.joinpath("shop.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    order, item = measure(Catalog(server="", tools=read_tools(tools))).subjects
+    row = {
+        "server": "shop",
+        "tool": "get_order",
+        "inputHash": order.signals.input_hash,
+        "edit": "swapped",
+        "at": 15,
+        "cut": 24,
+    }
+    copied = {"insert": "{} {{now}}", "from": [{"inputHash": item.signals.input_hash, "at": [14, 29]}]}
+    scores = {"before": [3, 2, 3, 3, 4, 3], "after": [3, 2, 2, 3, 3, 2]}
+    tmp_path.joinpath("edits.jsonl").write_text(json.dumps(row | copied | scores) + "\n", encoding="utf-8")
+    monkeypatch.setattr(labels, "LABELS", tmp_path)
+    [edit] = labels.edits(labels.Definitions([tmp_path]))
+    assert edit.after.tool.description == "Gets an order. Costs a {cent}. {now}"

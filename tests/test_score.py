@@ -27,6 +27,7 @@ from tdqs_mcp.results.verdicts import Tier, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import coherence_of, roll_up, tdqs
+from tdqs_mcp.scoring.score import fixes_by_tool
 from tdqs_mcp.sources.files import read_catalog
 
 
@@ -293,6 +294,25 @@ def test_every_offline_justification_quotes_the_definition_or_names_what_is_abse
             assert judgement.justification
             assert all(quote in definition["description"] for quote in judgement.evidence)
     assert isinstance(score.coherence, Verdict)
+
+
+@pytest.mark.parametrize("definition", [GET_CALLS, UPDATE_DRIVE, PROCESS], ids=["get_calls", "update_drive", "process"])
+def test_each_reason_says_first_what_is_there_and_only_then_what_is_missing(definition):
+    [subject] = measure(read_catalog([definition], name="x")).subjects
+    for key, score in itertools.product(TDQS.keys, range(1, 6)):
+        reason = explain_tool("tdqs", {key: score}, subject, ())[key].justification
+        assert not reason.startswith("For a "), (key, score)
+
+
+def test_the_first_fix_is_a_sentence_of_usage_that_gains_more_than_one_parameter_of_three(catalog):
+    """A sentence about a limit says nothing of when to use the tool."""
+    parameters = {name: {"type": "string", "description": "The text"} for name in ("old", "new")}
+    schema = {"type": "object", "properties": {"path": {"type": "string"}, **parameters}}
+    edit = tool("edit_file", "Makes line-based edits to a text file. Only works within allowed directories.", schema)
+    score = sync.score(catalog(edit, tool("write_file", "Replaces a whole file.")))
+    rules = [fix.finding.rule for fix in fixes_by_tool(score)[0]]
+    assert rules[0] == "TDQ104"
+    assert "TDQ108" in rules
 
 
 def test_a_recognised_fact_raises_its_dimension_and_its_absence_is_named(catalog):

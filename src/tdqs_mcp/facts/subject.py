@@ -81,16 +81,23 @@ class Subject:
     def masked_sentences(self) -> Sequence[tuple[str, ...]]:
         """The stems of each sentence, with a blank for each word of the tool's name and of its parameters' names.
 
-        A sibling is named as it is: which one tells something.
+        Another form of such a word is blank too: histories for history. A sibling is named as it is: which one tells
+        something.
         """
         own = [self.tool.name, *(parameter.name for parameter in self.signals.parameters)]
-        names = {*map(str.lower, own), *(stem(part) for name in own for part in name_parts(name))}
+        parts = {part for name in own for part in name_parts(name)} - STOPWORDS
+        names = {*map(str.lower, own), *parts, *map(stem, parts)}
+        roots = {name[: max(MIN_ROOT, len(name) - MAX_ENDING)]: len(name) for name in names if len(name) >= MIN_ROOT}
+
+        def is_form(part: str) -> bool:
+            ends = range(MIN_ROOT, len(part) + 1)
+            return part in names or any(len(part) <= roots.get(part[:end], 0) + MAX_ENDING for end in ends)
 
         sibling_names = self.siblings.keys() - {self.tool.name.lower()}
 
         def mask(word: str) -> str:
             parts = (word,) if word.isalpha() else (word, *name_parts(word))  # the scope `read_orders` of list_orders
-            is_own = word not in sibling_names and any(part in names or stem(part) in names for part in parts)
+            is_own = word not in sibling_names and any(is_form(stem(part)) for part in parts)
             return "" if is_own else stem(word)
 
         return [tuple(map(mask, words)) for words in self.prose.spoken]
@@ -122,15 +129,17 @@ class Subject:
     def tells_usage(self, siblings: Iterable[str]) -> bool:
         """Return whether one of these siblings is an alternative, or a statement with a cue of usage fits not any tool.
 
-        "Call it whenever possible." fits any, and so does "It should be called first and is well maintained.", whose
-        second half is no usage; "Use when:" is read with the line below it.
+        "Call it whenever possible." fits any, and so do "It should be called first and is well maintained.", whose
+        second half is no usage, and "When in doubt, use it."; "Use when:" is read with the line below it.
+        "Only works within allowed directories." says nothing of a choice.
         """
         prose, places = self.prose, self._usage_places
         if not set(siblings).isdisjoint(self.alternatives) or (places and prose.language != "en"):
             return True
         below = {place + 1 for place in places if prose.sentences[place].rstrip("*_ ").endswith(":")}
-        parts = (part for place in places for part in _PREDICATE.split(prose.sentences[place]))
-        spoken = [words for part in parts if not cues_of(words := words_of(part)).isdisjoint(_USAGE)]
+        about = (place for place in places if not words_from("wording", "using").isdisjoint(prose.spoken[place]))
+        parts = (part for place in about for part in _PREDICATE.split(prose.sentences[place]))
+        spoken = [words_of(_STATE.sub(" ", part)) for part in parts if not cues_of(words_of(part)).isdisjoint(_USAGE)]
         spoken += [[*prose.spoken[place]] for place in below if place < len(prose.sentences)]
         stems = {stem(word) for words in spoken for word in words}
         return bool(stems - fitting_stems() - {stem(part) for part in name_parts(self.tool.name)})
@@ -244,6 +253,9 @@ class Subject:
 
 
 _words = partial(words_from, "names")
+MIN_ROOT, MAX_ENDING = 4, 2
+"""Letters that two forms of a word share at least, and letters by which one of them may be longer than that."""
+
 MIN_SHARING = 3
 """Tools from which a common sentence tells nothing of one of them; two may well be variants of one tool."""
 
@@ -265,6 +277,9 @@ def fitting_stems() -> frozenset[str]:
 
 _PREDICATE = lazy_pattern(r";|\band (?=(?:is|are|has|have|was|were|should|must|can|will)\b)")
 """Where another statement about the tool begins."""
+
+_STATE = lazy_pattern(r"(?i)\b(?:if|when|whenever)\s(?:in|at|of|on)\s\w+(?=\W*[,;.]|\W*$)")
+"""A condition without a verb or an object, which is the agent's: "when in doubt"."""
 
 
 _DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION})

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 
-from tdqs_mcp.facts.lexicon import lazy_pattern
+from tdqs_mcp.facts.lexicon import lazy_pattern, words_from
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
@@ -45,9 +45,6 @@ _MISSING = {Cue.PERMISSION: "which rights it needs", Cue.ERROR: "how it fails"}
 
 _FAMILIAR = frozenset(map(stem, STOPWORDS | LEAD_IN))
 """Stems that add nothing to a name."""
-
-_USING = frozenset("case cases ideal if scenario scenarios use used useful uses using when whenever".split())
-"""Words without one of which a text has no sentence about its use."""
 
 _USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
 _BEHAVIOR = (Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING)
@@ -161,11 +158,12 @@ def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tu
     pointing = [reading for reading in readings if not names.isdisjoint(words_of(reading.sentence.text))]
     yield from _quoted("apart", pointing, Aspect.USAGE)
     yield from _quoted("situation", own, Aspect.USAGE)
+    yield from _quoted("slight_usage", readings, Aspect.USAGE, at_least=SLIGHT)
     if subject.sibling_count and len(own) == len(readings) and not names:
         yield "unnamed", ()
     if Cue.WHEN_NOT in subject.prose.cues:
         yield "excludes", ()
-    if subject.prose.is_readable and _USING.isdisjoint(subject.prose.words):
+    if subject.prose.is_readable and words_from("wording", "using").isdisjoint(subject.prose.words):
         yield "no_usage", ()
 
 
@@ -177,6 +175,7 @@ def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator
         yield "hints", hints
     yield from _quoted("behavior", readings[1:] or readings, Aspect.BEHAVIOR, _BEHAVIOR)
     yield from _quoted("further", readings[1:], Aspect.BEHAVIOR)
+    yield from _quoted("slight_behavior", readings[1:], Aspect.BEHAVIOR, at_least=SLIGHT)
     if subject.prose.is_readable and all(reading.tells[Aspect.BEHAVIOR] < SLIGHT for reading in readings[1:]):
         text = " ".join(parameter.description for parameter in subject.signals.parameters)
         stated = cues_of(words_of(text)).union(subject.prose.cues)
@@ -217,6 +216,7 @@ def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterato
     words = {stem(part) for parameter in signals.parameters for part in name_parts(parameter.name)}
     about = [reading for reading in readings if reading.sentence.entry or not words.isdisjoint(reading.sentence.stems)]
     yield from _quoted("arguments", about, Aspect.ARGUMENTS)
+    yield from _quoted("slight_arguments", readings, Aspect.ARGUMENTS, at_least=SLIGHT)
 
 
 def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -229,8 +229,12 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tup
     if CJK.search("".join(words)):
         count, unit = sum(map(len, words)), "character"
     yield "length", [f"{count} {unit}{'s' * (count > 1)}"]
-    if hollow := [reading for reading in prose[1:] if reading.most < SLIGHT and reading.nothing >= LIKELY]:
-        yield "hollow", [_cut(max(hollow, key=lambda reading: reading.nothing).sentence.text)]
+    if weak := [reading for reading in prose if reading is not readings[0] and reading.most < features.TOLD]:
+        weakest = min(weak, key=lambda reading: (reading.most, -reading.nothing))
+        is_hollow = weakest.most < SLIGHT and weakest.nothing >= LIKELY
+        yield "hollow" if is_hollow else "weakest", [_cut(weakest.sentence.text)]
+    if subject.copied_words >= BRIEF:
+        yield "copied", [f"{subject.copied_words} words"]
     if subject.prose.word_count < BRIEF:
         yield "brief", ()
     if len(readings) == 1:
@@ -246,13 +250,14 @@ def _quoted(
     cues: Sequence[Cue] = (),
     *,
     without: Sequence[Cue] = (),
+    at_least: int = CLEAR,
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """The sentence that tells most of an aspect among those whose words prove that they are about it."""
     required, excluded = ({CUE_TRAITS[cue] for cue in kinds} for kinds in (cues, without))
     proven = [
         reading
         for reading in readings
-        if reading.tells[aspect] >= CLEAR
+        if reading.tells[aspect] >= at_least
         and not (required and required.isdisjoint(reading.sentence.traits))
         and excluded.isdisjoint(reading.sentence.traits)
     ]

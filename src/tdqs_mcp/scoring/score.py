@@ -399,13 +399,17 @@ def _is_disproved(fix: Fix) -> bool:
 
 
 def _gain(fix: Fix) -> int:
-    """Return the hundredths of TDQS that such a sentence won on average; a parameter wins its share of what all do."""
+    """Return the hundredths of TDQS that such a sentence won on average; parameters win their share of what all do."""
     dimension, gains = fix.finding.dimension or "", calibration(versions()[0]).gains
     if dimension not in gains:
         return 0
-    points = gains[dimension] * (5 - fix.tool.judgements[dimension].score)
-    is_partial = "/properties/" in fix.finding.path
-    return points // max(1, fix.tool.signals["paramCount"]) if is_partial else points
+    gain = gains[dimension][fix.tool.judgements[dimension].score - 1]
+    signals, path = fix.tool.signals, fix.finding.path
+    if "/properties/" in path:
+        return gain // max(1, signals["paramCount"])
+    if path.endswith("/properties"):
+        return gain * (signals["paramCount"] - signals["paramsWithDescriptions"]) // max(1, signals["paramCount"])
+    return gain
 
 
 def _is_settled(finding: Finding, tool: ToolScore) -> bool:
