@@ -1,7 +1,7 @@
 """A tool with its facts, and a catalog of them: what rules, judges and scoring read. Each fact is measured once."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -26,6 +26,7 @@ from tdqs_mcp.facts.toolset.coherence import ToolSet, read_tool_set
 from tdqs_mcp.facts.toolset.names import KnownNames
 from tdqs_mcp.facts.toolset.relations import Compared, Described, Overlap, Purpose
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
+from tdqs_mcp.facts.toolset.value_origins import OpenOrigin, find_open_origins
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import ShadowCandidate
@@ -208,6 +209,13 @@ class Subject:
     def remarks(self) -> tuple[ParameterMention, ...]:
         """Each described property of the input schema with its text."""
         return read_remarks(self.input_shape)
+
+    @property
+    def open_origins(self) -> Iterator[OpenOrigin]:
+        """Yield the parameters of which no text says where their value comes from."""
+        entries = parameter_texts.read_entries(self.tool.description, self.input_shape)
+        mentions = (*entries, *self.remarks)
+        return find_open_origins(self.tool, self.input_shape, mentions, self.siblings, self.sibling_words)
 
     @cached_property
     def part_names(self) -> frozenset[str]:

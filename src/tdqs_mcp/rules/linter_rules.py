@@ -11,7 +11,7 @@ from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import required_names
 from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.examples import closed_list
+from tdqs_mcp.facts.text.examples import assigned_values, closed_list, shown_choices
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import Prose, count_code_units, is_latin
 from tdqs_mcp.facts.text.words import LEMMAS
@@ -302,19 +302,27 @@ def unstated_usage(subject: Subject) -> Iterator[Hit]:
 def choices_in_prose(subject: Subject) -> Iterator[Hit]:
     """A text argument lists its allowed values in prose, where no client can enforce them."""
     declared = arguments.properties(subject.tool)
-    for name, text in _texts_of_arguments(subject.tool):
-        values = closed_list(text, name) if _is_free_text(declared[name]) else ()
+    assigned = assigned_values((subject.tool.description or "")[:MAX_TEXT], declared)
+    for name, text in (dict.fromkeys(assigned, "") | dict(_texts_of_arguments(subject.tool))).items():
+        if not _is_free_text(declared[name]):
+            continue
+        values = closed_list(text, name)
         # names of a large catalog are gathered only where there is a list
         if values and not (names := {*declared, *subject.siblings.values()}).isdisjoint(values):
             values = closed_list(text, name, names)
+        values = values or assigned.get(name, ())
+        shown = () if values else shown_choices(text, name)
         default = (isinstance(declared[name], dict) and declared[name].get("default")) or (values or ("",))[0]
         # a list without the default is of something else; another tool that the text names has more values
-        is_whole = values and default in values
+        is_whole = shown or (values and default in values)
         if is_whole and not relations.mentioned_siblings(subject.tool, words_of(text), subject.siblings):
+            listed = _listed(list(values or shown))
+            problem = "has only examples of its values" if shown else "lists its values"
             yield Hit(
                 arguments.property_pointer(name),
-                f"the text about {name!r} lists its values ({_listed(list(values))}), and the schema has no enum",
-                "add the values as an enum",
+                f"the text about {name!r} {problem} ({listed}), and the schema has no enum",
+                "add all values as an enum" if shown else "add the values as an enum",
+                Severity.INFO if shown else None,
             )
 
 

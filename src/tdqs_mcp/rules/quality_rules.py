@@ -8,7 +8,14 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import cut_lists, vague_result
-from tdqs_mcp.facts.text.effects import loses_data, several_at_once, silent_lists, silent_target
+from tdqs_mcp.facts.text.effects import (
+    clearing_gap,
+    loses_data,
+    runs_anything,
+    several_at_once,
+    silent_lists,
+    silent_target,
+)
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.parameter_texts import evident_names, explained_elsewhere, has_heading_about
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
@@ -146,12 +153,17 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
 def missing_annotations(subject: Subject) -> Iterator[Hit]:
     """The tool declares none of the four hints."""
     if not subject.signals.has_hints:
+        is_change = subject.prose.effect in _WRITING or any(not claim.is_weak for claim in subject.effect_claims)
+        fix = "declare readOnlyHint: true for those that only read; clients may ask before each call without it"
         yield Hit(
             "/annotations",
             "none of the four hints is declared",
-            "declare readOnlyHint: true for those that only read; clients may ask before each call without it",
-            shared="declare no hint",
+            "declare destructiveHint; clients take true without it" if is_change else fix,
+            shared="change something and declare no hint" if is_change else "declare no hint",
         )
+
+
+_WRITING = (Effect.CREATE, Effect.UPDATE, Effect.DELETE)
 
 
 @rule(
@@ -188,8 +200,14 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     if lists := list(silent_lists(prose, subject.input_shape, subject.remarks)):
         problem = f"nothing says whether the new {first_of(list(map(repr, lists)), MAX_NAMED)} replace what is there"
         yield Hit("/inputSchema/properties", problem, "say whether a list replaces the old one or is added to it")
+    if part := clearing_gap(prose, subject.input_shape, subject.remarks):
+        problem = f"nothing says how to clear a value such as {part!r}; null may as well leave it as it is"
+        yield Hit("/description", problem, "say what null does, and what clears a value", Severity.INFO)
     if subject.signals.read_only or is_hinted:
         return
+    if program := runs_anything(prose, subject.input_shape):
+        problem = f"it runs any {program!r}, and neither a text nor a hint says what that may change"
+        yield Hit("/description", problem, "say what it may reach, and declare destructiveHint")
     if target := silent_target(prose, subject.input_shape, subject.remarks):
         problem = f"{target!r} is a place to write to, and nothing says what happens to a file that is there"
         yield Hit("/description", problem, "say whether it is overwritten or the call fails", Severity.INFO)
@@ -262,9 +280,23 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
             shared="leave parameters undocumented that name or schema nearly explains" if is_mild else None,
         )
     for remark in parameter_texts.unknown_members(subject.remarks, subject.tool.description or ""):
-        problem = f"{remark.node.name!r} is an object, and neither the schema nor the text names a property of it"
+        is_list = "items" in remark.node.schema
+        thing, its = ("a list of objects", "one") if is_list else ("an object", "it")
+        problem = f"{remark.node.name!r} is {thing}, and neither the schema nor the text names a property of {its}"
         severity = None if remark.node.is_required else Severity.INFO
         yield Hit(remark.node.path, problem, "declare its properties, or show one object in the text", severity)
+    for origin in subject.open_origins if subject.prose.language in ("en", None) else ():
+        problem = "it comes from, and no other tool is about such a thing"
+        if origin.lister:
+            problem = f"it comes from, although {origin.lister!r} may tell"
+        problem = "whether it is a name or an id" if origin.may_be_id else f"where {problem}"
+        yield Hit(
+            origin.path,
+            f"{origin.name!r}: nothing says {problem}",
+            "name the tool that returns it, or say that the user gives it",
+            Severity.INFO,
+            shared="do not say where a name comes from" if origin.lister and not origin.may_be_id else None,
+        )
 
 
 @rule(

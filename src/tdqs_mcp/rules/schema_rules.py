@@ -10,8 +10,9 @@ from tdqs_mcp.facts.schema.walk import Deviation, Node, Shape, keyword_members, 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.claims import Topic, open_choices, stated_limits
+from tdqs_mcp.facts.text.claims import Topic, conditional_needs, open_alternatives, open_choices, open_switches
 from tdqs_mcp.facts.text.examples import find_unfit_examples, misspelled_formats
+from tdqs_mcp.facts.text.open_values import Opening, find_open_values
 from tdqs_mcp.facts.threats import list_strings
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -119,31 +120,57 @@ def _dotted(path: str) -> str:
     source="JSON Schema 2020-12, validation",
 )
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
-    """A range, a count, JSON or a list is only in a parameter's text, or the form of a date is nowhere."""
-    for remark in (*subject.remarks, *parameter_texts.read_entries(subject.tool.description, subject.input_shape)):
-        node, text, path = remark.node, remark.text, remark.path
-        kind, schema = parameter_texts.type_beside_null(node.schema)
-        if kind not in _UNBOUND:
-            continue
-        is_open = kind != "string" and _BOUNDS.isdisjoint(schema)
-        if is_open and (phrase := stated_limits(text)):
-            problem = f"{node.name!r}: the range {phrase!r} is only in the text"
-            yield Hit(path, problem, "add minimum and maximum to the schema", shared="have a range only in the text")
-        elif kind == "number" and "multipleOf" not in schema and parameter_texts.is_count(node, text):
-            problem = f"{node.name!r}: the text counts things, and the schema takes 2.5"
-            yield Hit(path, problem, "make the type integer", shared="have a count of type number")
-        elif kind == "string" and parameter_texts.lacks_date_form(node, text, subject.tool.description or ""):
-            problem = f"{node.name!r}: nothing says how the date is written"
-            shared = "have a date of which nothing says how it is written"
-            yield Hit(path, problem, 'add "format": "date" or an example', shared=shared)
-        elif kind == "string" and (form := parameter_texts.packed_form(node, text)):
-            problem = f"{node.name!r}: the text asks for {form!r} inside a string"
-            shared = "have a string for which the text asks for JSON or a list"
-            yield Hit(path, problem, "make it an array or an object, so that clients can check it", shared=shared)
+    """A range, a count, JSON or a list is only in a parameter's text; or its unit, its form or its limit is nowhere."""
+    entries = parameter_texts.read_entries(subject.tool.description, subject.input_shape)
+    for value in find_open_values((*subject.remarks, *entries), subject.tool.description or ""):
+        problem, suggestion, shared = _OPENINGS[value.kind]
+        message = f"{value.node.name!r}: {problem.format(value.words)}"
+        yield Hit(value.path, message, suggestion, shared=shared)
 
 
-_UNBOUND = ("integer", "number", "string")
-_BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
+_OPENINGS = {
+    Opening.RANGE: (
+        "the range {!r} is only in the text",
+        "add minimum and maximum to the schema",
+        "have a range only in the text",
+    ),
+    Opening.AMOUNT: (
+        "the limit {!r} is only in the text",
+        "add maxLength or maxItems to the schema",
+        "have a limit only in the text",
+    ),
+    Opening.CHARACTERS: (
+        "that it takes {!r} is only in the text",
+        "add a pattern to the schema",
+        "have a rule on characters only in the text",
+    ),
+    Opening.COUNT: (
+        "the text counts things, and the schema takes 2.5",
+        "make the type integer",
+        "have a count of type number",
+    ),
+    Opening.LIMIT: (
+        "neither schema nor text has a highest value",
+        "add maximum to the schema; say whether more is refused or cut",
+        "have a limit without a highest value",
+    ),
+    Opening.UNIT: (
+        "nothing says in which unit the time is",
+        "name it in the text or in the parameter's name: seconds or milliseconds",
+        "have a time without a unit",
+    ),
+    Opening.DATE: (
+        "nothing says how the date is written",
+        'add "format": "date" or an example',
+        "have a date of which nothing says how it is written",
+    ),
+    Opening.PACKED: (
+        "the text asks for {!r} inside a string",
+        "make it an array or an object, so that clients can check it",
+        "have a string for which the text asks for JSON or a list",
+    ),
+}
+"""Problem, suggestion, and what a report says of several tools."""
 
 
 @rule(
@@ -157,7 +184,7 @@ _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum cons
 )
 def unstated_default(subject: Subject) -> Iterator[Hit]:
     """Neither schema nor text says which of its values an optional parameter has if it is left out."""
-    names = list(open_choices(subject.prose, subject.input_shape))
+    names = [*open_choices(subject.prose, subject.input_shape), *open_switches(subject.remarks)]
     if names:
         problem = f"nothing says which value holds if it is left out: {first_of(names, MAX_NAMED)}"
         shared = "do not say which value holds if a parameter is left out"
@@ -259,6 +286,7 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
             )
 
 
+NEED_FIX = "say in the tool's description what each kind of call needs, and what a call without it gets"
 NULL_FIX = "leave the default out, or allow null, as with `str | None = None`"
 
 
@@ -396,8 +424,17 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
     source="JSON Schema 2020-12, required",
 )
 def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
-    """The text calls a parameter optional that the schema requires, or the reverse."""
+    """The text calls a parameter optional that the schema requires, or the reverse; or only the text requires it."""
     yield from _clashes(subject, Topic.REQUIREMENT, "the text says {claim}, the schema says {constraint}")
+    shared = "have parameters that are required for some calls, which no schema says"
+    entries = parameter_texts.read_entries(subject.tool.description, subject.input_shape)
+    for mention, words in conditional_needs((*subject.remarks, *entries), subject.input_shape):
+        problem = f"{mention.node.name!r}: only the text says that it is {words[:MAX_QUOTE]!r}"
+        yield Hit(mention.path, problem, NEED_FIX, Severity.INFO, shared=shared)
+    for path, names, words in open_alternatives(subject.texts, subject.input_shape):
+        problem = f"{' and '.join(map(repr, names))}: only the text says {words[:MAX_QUOTE]!r}"
+        fix = "say in the text what a call with none or with both gets"
+        yield Hit(path, problem, fix, Severity.INFO, shared=shared)
 
 
 def _breaches(

@@ -17,6 +17,7 @@ from tdqs_mcp.facts.text.parameter_texts import (
     ParameterMention,
     is_count,
     tells_result,
+    type_beside_null,
     words_in,
 )
 from tdqs_mcp.facts.text.prose import Prose
@@ -209,6 +210,18 @@ def open_choices(prose: Prose, shape: Shape) -> Iterator[str]:
         is_certain = is_created or "all" in values or not _words("ordering").isdisjoint(name_parts(name))
         if is_certain and words.isdisjoint(_words("leaving")) and name.lower() not in prose.vocabulary:
             yield name
+
+
+def open_switches(remarks: Iterable[ParameterMention]) -> Iterator[str]:
+    """Yield the optional truth values that let a call overwrite or force something, and have no stated default."""
+    for remark in remarks:
+        kind, schema = type_beside_null(remark.node.schema)
+        is_open = (
+            remark.node.is_top and not remark.node.is_required and not {"default"} & {*schema, *remark.node.schema}
+        )
+        is_forcing = kind == "boolean" and not _words("forcing").isdisjoint(name_parts(remark.node.name or "")[:1])
+        if is_open and is_forcing and remark.words.isdisjoint(_words("leaving")):
+            yield remark.node.name or ""
 
 
 def _literal(match: re.Match[str], text: str, default: object, values: frozenset[str]) -> str | None:
@@ -506,7 +519,7 @@ def _limits(text: str) -> Iterator[StatedLimit]:
     for match in _PATTERNS.between.finditer(text):
         if _ALTERNATIVE.search(text, 0, match.start()):
             continue  # "items, or percent (1-100)" bounds the percent alone
-        low, high = [value for key in "abcdefgh" if (value := match[key])]
+        low, high = [value for key in "abcdefghij" if (value := match[key])]
         unit = (match["unit"] or "").strip().lower()
         # "from 10 to 1" is no range, nor is the date 12-01
         if _float(low) < _float(high):
@@ -559,7 +572,29 @@ def find_requirement_clash(mention: ParameterMention) -> Clash | None:
     return None
 
 
-def stated_limits(text: str) -> str | None:
-    """The words in which a text gives the range of a number; None where it gives none or only a condition."""
-    limits = find_limits(text) if any(map(str.isdigit, text)) else ()
-    return next((limit.text for limit in limits if not limit.unit), None)
+def conditional_needs(mentions: Sequence[ParameterMention], shape: Shape) -> Iterator[tuple[ParameterMention, str]]:
+    """Yield optional parameters that a text requires for a value or with another parameter, with the text's words.
+
+    "Required for 'open'", of an enum; a schema that branches may well enforce it.
+    """
+    names = {node.name for node in shape.tops} if _BRANCHING.isdisjoint(shape.root) else set()
+    values = {value for node in shape.tops for value in node.schema.get("enum", ()) if isinstance(value, str)}
+    for mention in mentions if names else ():
+        node = mention.node
+        match = _PATTERNS.needed.search(mention.text) if node.is_top and not node.is_required else None
+        if match and not (names | values - {node.name}).isdisjoint(_NAMES.findall(match[0])):
+            yield mention, match[0]
+
+
+def open_alternatives(texts: Iterable[tuple[str, str]], shape: Shape) -> Iterator[tuple[str, Sequence[str], str]]:
+    """Yield optional parameters of which a text says that a call needs one: path of the text, names, words."""
+    names = [node.name for node in shape.tops if node.name and not node.is_required]
+    for path, text in texts if len(names) > 1 and _BRANCHING.isdisjoint(shape.root) else ():
+        for match in _PATTERNS.alternatives.finditer(text):
+            words = set(_NAMES.findall(match[0]))
+            if len(named := [name for name in names if name in words]) > 1:
+                yield path, named, " ".join(match["quote"].split())
+
+
+_BRANCHING = frozenset("oneOf anyOf allOf if dependentRequired dependencies dependentSchemas".split())
+_NAMES = lazy_pattern(r"[\w-]*\w")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Node, Shape, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
-from tdqs_mcp.facts.text.parameter_texts import ParameterMention
+from tdqs_mcp.facts.text.parameter_texts import ParameterMention, type_beside_null
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import EFFECTS, LEAD_IN, LEMMAS, OVERT_MUTATIONS, Cue, Effect, stem
 from tdqs_mcp.model import Tool
@@ -165,6 +165,34 @@ def silent_lists(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]
         is_part = bool(parts) and LEMMAS.get(parts[0]) != parts[-1] and not any(map(_DONE.fullmatch, parts))
         if node.name and not node.is_required and is_list and is_part and not is_told:
             yield node.name
+
+
+def clearing_gap(prose: Prose, shape: Shape, remarks: Sequence[ParameterMention]) -> str | None:
+    """Return an optional part of a thing that takes null, if no text of an update says how to clear it.
+
+    Null is what a generator makes of a part that is left alone.
+    """
+    is_update = prose.effect is prose.name_effect is Effect.UPDATE and prose.verb in _words("editing")
+    if not is_update or prose.language not in ("en", None) or _are_told(_words("clearing"), prose, remarks):
+        return None
+    parts = (node for node in shape.tops if node.name and not node.is_required)
+    return next((node.name for node in parts if _is_part_or_null(node)), None)
+
+
+def _is_part_or_null(node: Node) -> bool:
+    kind, schema = type_beside_null(node.schema)
+    takes_null = schema is not node.schema or isinstance(schema.get("type"), list)
+    is_identifying = (name_parts(node.name or "") or ("",))[-1] in words_from("names", "identifiers") - {"name", "url"}
+    return takes_null and kind not in (None, "boolean") and not is_identifying
+
+
+def runs_anything(prose: Prose, shape: Shape) -> str | None:
+    """Return the parameter for code or commands that a tool runs, of which no text says that it may do harm."""
+    is_run = prose.verb in _words("running") and prose.opens_with_verb
+    if not is_run or not {Cue.DESTRUCTION, Cue.SAFETY}.isdisjoint(prose.cues):
+        return None
+    tops = (node.name for node in shape.tops if node.name and node.is_required)
+    return next((name for name in tops if not _words("programs").isdisjoint(name_parts(name))), None)
 
 
 def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:

@@ -394,6 +394,25 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
     return ()
 
 
+def assigned_values(text: str, properties: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    """Return the texts that a description gives a choosing parameter, where there are several.
+
+    "Use action='describe' to list endpoints, or action='call' to run one."
+    """
+    values: dict[str, dict[str, None]] = {}
+    for name, literal in _assignments(text, properties):
+        if isinstance(literal.value, str) and name.lower().endswith(tuple(words_from("hints", "choosing"))):
+            values.setdefault(name, {})[literal.value] = None
+    return {name: tuple(own) for name, own in values.items() if len(own) > 1}
+
+
+def shown_choices(text: str, name: str) -> tuple[str, ...]:
+    """Return the examples that a text gives of a parameter which can have only a few values: "(e.g. open, closed)"."""
+    is_choice = name.lower().endswith(endings_from("examples", "closed_kinds"))
+    match = _PATTERNS.shown_row.search(text) if is_choice and not _PATTERNS.several_values.search(text) else None
+    return tuple(_PATTERNS.row_value.findall(match["row"])) if match else ()
+
+
 _IDENTIFYING = words_from("parameters", "identifying") | {"path", "file", "url", "uri"}
 _QUANTITY = re.compile(r"\d+[A-Za-z]{1,3}")
 

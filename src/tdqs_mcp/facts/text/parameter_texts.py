@@ -288,6 +288,8 @@ def is_placeholder(text: str, name: str) -> bool:
 
 def _is_placeholder(text: str, name: str, text_words: frozenset[str]) -> bool:
     plain = text.strip()
+    if name and plain.lower() in (f"{name.lower()} parameter", f"the {name.lower()} parameter"):  # a generator's
+        return True
     if text_words.isdisjoint(_text_words("unwritten")):
         may_be_blank = len(plain) <= MAX_BLANK or "orem" in plain
         return may_be_blank and _TEXT_PATTERNS.blank.fullmatch(plain.lower()) is not None
@@ -328,7 +330,7 @@ def restated(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
     """Those whose description has no word that their name does not have, and whose schema tells only the type."""
     for remark in remarks:
         name, text = remark.node.name or "", remark.text
-        if len(text) <= MAX_PLACEHOLDER and _FORMING.isdisjoint(remark.node.schema) and _restates(text, name):
+        if len(text) <= MAX_PLACEHOLDER and FORMING.isdisjoint(remark.node.schema) and _restates(text, name):
             yield remark
 
 
@@ -366,13 +368,15 @@ def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
 
 
 def unknown_members(remarks: Sequence[ParameterMention], description: str) -> Iterator[ParameterMention]:
-    """Described objects that take some members, of which neither the schema nor a text about them names one."""
+    """Described objects, or lists of them, that take some members, of which neither schema nor text names one."""
     for remark in remarks:
-        schema = remark.node.schema
+        items = remark.node.schema.get("items")
+        schema = items if isinstance(items, dict) else remark.node.schema
         is_object = remark.node.is_top and schema.get("type") == "object"
         is_free = is_object and schema.get("additionalProperties", True) in (True, {})
-        if is_free and _MEMBER_KEYWORDS.isdisjoint(schema):
-            is_shown = _TEXT_PATTERNS.members.search(remark.text) or f"`{remark.node.name}`" in description
+        if is_free and _MEMBER_KEYWORDS.isdisjoint(schema) and _MEMBER_KEYWORDS.isdisjoint(remark.node.schema):
+            texts = (remark.text, str(schema.get("description", "")))
+            is_shown = any(map(_TEXT_PATTERNS.members.search, texts)) or f"`{remark.node.name}`" in description
             is_explained = any(entry.name == remark.node.name for entry in list_entries(description))
             if not (is_shown or is_explained):
                 yield remark
@@ -391,7 +395,7 @@ def explained_elsewhere(shape: Shape, description: str) -> frozenset[str]:
     return frozenset(
         node.name or ""
         for node in silent
-        if (_is_date(node.name or "") and _TEXT_PATTERNS.date_form.search(description))
+        if (is_date(node.name or "") and _TEXT_PATTERNS.date_form.search(description))
         or any(map(_is_explained, _referred_schemas(node.schema, shape.root)))
     )
 
@@ -519,7 +523,7 @@ def _is_evident(
 ) -> bool:
     if not isinstance(schema, dict):
         return False
-    is_shaped = schema.get("type") == "boolean" or not _FORMING.isdisjoint(schema.keys() - {"default"})
+    is_shaped = schema.get("type") == "boolean" or not FORMING.isdisjoint(schema.keys() - {"default"})
     if is_shaped or schema.get("default") not in (None, "", [], {}):
         return bool(schema.get("type") != "object")
     for branch in _referred_schemas(schema, root):  # a list is as evident as its items
@@ -546,33 +550,14 @@ def type_beside_null(schema: Mapping[str, Any]) -> tuple[str | None, Mapping[str
     return (kinds[0] if len(kinds) == 1 and isinstance(kinds[0], str) else None), schema
 
 
-def lacks_date_form(node: Node, text: str, description: str) -> bool:
-    """Return whether a string is a date by its name, `dueDate`, and neither schema nor text shows how to write it."""
-    if not (node.is_top and _is_date(node.name or "")):
-        return False
-    schema = type_beside_null(node.schema)[1]
-    is_set = schema.get("default", node.schema.get("default")) is not None
-    is_open = not is_set and _FORMING.isdisjoint(schema.keys() - {"default"})
-    return is_open and not any(map(_TEXT_PATTERNS.date_form.search, (text, description)))
-
-
-def _is_date(name: str) -> bool:
+def is_date(name: str) -> bool:
+    """Return whether the name is that of a date: `dueDate`, `since`."""
     parts = name_parts(name)
     return bool(parts) and (parts[-1] in _text_words("dates") or parts[0] in _text_words("date_ends"))
 
 
-_FORMING = frozenset("format pattern examples enum const default".split())
-
-
-def packed_form(node: Node, text: str) -> str | None:
-    """Return the words by which a text asks for several values or an object in one string.
-
-    `output_format`, "JSON string or CSV", is about the result.
-    """
-    lowered = text.lower()
-    match = _TEXT_PATTERNS.packed.search(text) if "json" in lowered or "comma" in lowered else None
-    is_about_form = (name_parts(node.name or "") or ("",))[-1] in ("format", "type", "mode")
-    return match[0] if match and not is_about_form else None
+FORMING = frozenset("format pattern examples enum const default".split())
+"""Keywords that show how to write a value."""
 
 
 @cache

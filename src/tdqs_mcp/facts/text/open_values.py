@@ -1,0 +1,160 @@
+"""Ranges, units and forms of values that no schema states, and at most a parameter's text does."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from functools import partial
+from typing import Any, NamedTuple
+
+from tdqs_mcp.facts.lexicon import PatternTable, words_from
+from tdqs_mcp.facts.schema.walk import Node
+from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.text.claims import StatedLimit, find_limits
+from tdqs_mcp.facts.text.parameter_texts import (
+    FORMING,
+    ParameterMention,
+    is_count,
+    is_date,
+    known_units,
+    type_beside_null,
+    words_in,
+)
+from tdqs_mcp.facts.text.words import stem
+
+_PATTERNS = PatternTable("parameters")
+_words = partial(words_from, "parameters")
+
+
+class Opening(StrEnum):
+    """What the schema leaves open."""
+
+    RANGE = "range"
+    """The text gives the range of a number."""
+
+    AMOUNT = "amount"
+    """The text gives the most characters or items."""
+
+    CHARACTERS = "characters"
+    """The text names the characters of which the value may consist."""
+
+    COUNT = "count"
+    """The number counts things, and may be a fraction."""
+
+    LIMIT = "limit"
+    """The number limits a result, and neither schema nor text has a highest value."""
+
+    UNIT = "unit"
+    """The number is a time, and no text has its unit."""
+
+    DATE = "date"
+    """Nothing shows how to write the date."""
+
+    PACKED = "packed"
+    """The text asks for several values or an object in one string."""
+
+
+class OpenValue(NamedTuple):
+    """A parameter whose schema leaves something open."""
+
+    node: Node
+    path: str
+    """JSON pointer of the text."""
+
+    kind: Opening
+    words: str = ""
+    """Those of the text that fill the gap."""
+
+
+def find_open_values(mentions: Iterable[ParameterMention], description: str) -> Iterator[OpenValue]:
+    """Yield what the schemas of these parameters leave open; `description` is the tool's."""
+    for mention in mentions:
+        kind, schema = type_beside_null(mention.node.schema)
+        find = _FINDERS.get(kind or "")
+        for opening, words in find(mention, schema, description) if find else ():
+            yield OpenValue(mention.node, mention.path, opening, words)
+
+
+def _open_number(
+    mention: ParameterMention, schema: Mapping[str, Any], description: str
+) -> Iterator[tuple[Opening, str]]:
+    node, text = mention.node, mention.text
+    limits = find_limits(text) if any(map(str.isdigit, text)) else ()
+    phrase = next((limit.text for limit in limits if not limit.unit), None)
+    if phrase and _BOUNDS.isdisjoint(schema):
+        yield Opening.RANGE, phrase
+    counts = is_count(node, text)
+    if counts and schema["type"] == "number" and "multipleOf" not in schema:
+        yield Opening.COUNT, ""
+    is_bound = "maximum" in schema or "exclusiveMaximum" in schema or "enum" in schema
+    if _is_limit(node, counts=counts) and not (is_bound or any(limit.is_upper for limit in limits)):
+        yield Opening.LIMIT, ""
+    if node.is_top and _lacks_unit(node, text, description):
+        yield Opening.UNIT, ""
+
+
+def _is_limit(node: Node, *, counts: bool) -> bool:
+    parts = name_parts(node.name or "")
+    return node.is_top and (parts[-1:] == ("limit",) or (counts and not _words("sizes").isdisjoint(parts)))
+
+
+def _lacks_unit(node: Node, text: str, description: str) -> bool:
+    parts, words = name_parts(node.name or ""), words_in(text)
+    is_stamp = not _words("stamps").isdisjoint((*words, *parts[-1:]))
+    if not is_stamp and _words("times").isdisjoint(parts[-1:]):
+        return False
+    units = [known_units().get(word, ("", "")) for word in (*parts, *words, *words_in(description))]
+    # "First day, as a timestamp" has no day for its unit
+    return not any(unit in ("s", "ms") if is_stamp else kind == "time" for kind, unit in units)
+
+
+def _open_string(
+    mention: ParameterMention, schema: Mapping[str, Any], description: str
+) -> Iterator[tuple[Opening, str]]:
+    node, text = mention.node, mention.text
+    if _lacks_date_form(node, text, description):
+        yield Opening.DATE, ""
+    elif form := _packed_form(node, text):
+        yield Opening.PACKED, form
+    elif "pattern" not in schema and "enum" not in schema and "format" not in schema:
+        if match := _PATTERNS.characters.search(text):
+            yield Opening.CHARACTERS, " ".join(match[0].split())
+        elif "maxLength" not in schema and (limit := _highest(text, words_from("claims", "length_units"))):
+            yield Opening.AMOUNT, limit.text
+
+
+def _open_list(
+    mention: ParameterMention, schema: Mapping[str, Any], _description: str
+) -> Iterator[tuple[Opening, str]]:
+    things = frozenset(map(stem, name_parts(mention.node.name or ""))) | _words("counts")
+    if "maxItems" not in schema and (limit := _highest(mention.text, things)):
+        yield Opening.AMOUNT, limit.text
+
+
+def _highest(text: str, units: frozenset[str]) -> StatedLimit | None:
+    """Return the upper limit that a text gives in one of these units."""
+    limits = find_limits(text) if any(map(str.isdigit, text)) else ()
+    return next((limit for limit in limits if limit.is_upper and {limit.unit, stem(limit.unit)} & units), None)
+
+
+def _lacks_date_form(node: Node, text: str, description: str) -> bool:
+    """Return whether a string is a date by its name, `dueDate`, and neither schema nor text shows how to write it."""
+    if not (node.is_top and is_date(node.name or "")):
+        return False
+    schema = type_beside_null(node.schema)[1]
+    is_set = schema.get("default", node.schema.get("default")) is not None
+    is_open = not is_set and FORMING.isdisjoint(schema.keys() - {"default"})
+    return is_open and not any(map(_PATTERNS.date_form.search, (text, description)))
+
+
+def _packed_form(node: Node, text: str) -> str | None:
+    """Return the words by which a text asks for several values or an object in one string.
+
+    `output_format`, "JSON string or CSV", is about the result.
+    """
+    lowered = text.lower()
+    match = _PATTERNS.packed.search(text) if "json" in lowered or "comma" in lowered else None
+    is_about_form = (name_parts(node.name or "") or ("",))[-1] in ("format", "type", "mode")
+    return match[0] if match and not is_about_form else None
+
+
+_BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
+_FINDERS = {"integer": _open_number, "number": _open_number, "string": _open_string, "array": _open_list}
