@@ -153,7 +153,8 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
 def missing_annotations(subject: Subject) -> Iterator[Hit]:
     """The tool declares none of the four hints."""
     if not subject.signals.has_hints:
-        is_change = subject.prose.effect in _WRITING or any(not claim.is_weak for claim in subject.effect_claims)
+        effect = subject.prose.effect or subject.prose.name_effect
+        is_change = effect is not None and effect.is_mutating
         fix = "declare readOnlyHint: true for those that only read; clients may ask before each call without it"
         yield Hit(
             "/annotations",
@@ -161,9 +162,6 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
             "declare destructiveHint; clients take true without it" if is_change else fix,
             shared="change something and declare no hint" if is_change else "declare no hint",
         )
-
-
-_WRITING = (Effect.CREATE, Effect.UPDATE, Effect.DELETE)
 
 
 @rule(

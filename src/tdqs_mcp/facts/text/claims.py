@@ -581,7 +581,8 @@ def conditional_needs(mentions: Sequence[ParameterMention], shape: Shape) -> Ite
     values = {value for node in shape.tops for value in node.schema.get("enum", ()) if isinstance(value, str)}
     for mention in mentions if names else ():
         node = mention.node
-        match = _PATTERNS.needed.search(mention.text) if node.is_top and not node.is_required else None
+        may_need = node.is_top and not node.is_required and not words_in(mention.text).isdisjoint(_words("needing"))
+        match = _PATTERNS.needed.search(mention.text) if may_need else None
         if match and not (names | values - {node.name}).isdisjoint(_NAMES.findall(match[0])):
             yield mention, match[0]
 
@@ -590,7 +591,7 @@ def open_alternatives(texts: Iterable[tuple[str, str]], shape: Shape) -> Iterato
     """Yield optional parameters of which a text says that a call needs one: path of the text, names, words."""
     names = [node.name for node in shape.tops if node.name and not node.is_required]
     for path, text in texts if len(names) > 1 and _BRANCHING.isdisjoint(shape.root) else ():
-        for match in _PATTERNS.alternatives.finditer(text):
+        for match in _PATTERNS.alternatives.finditer(text) if "ither" in text or "ne of" in text.lower() else ():
             words = set(_NAMES.findall(match[0]))
             if len(named := [name for name in names if name in words]) > 1:
                 yield path, named, " ".join(match["quote"].split())

@@ -115,7 +115,8 @@ def _open_string(
     elif form := _packed_form(node, text):
         yield Opening.PACKED, form
     elif "pattern" not in schema and "enum" not in schema and "format" not in schema:
-        if match := _PATTERNS.characters.search(text):
+        may_match = not words_in(text).isdisjoint(_words("kinds_of_character"))
+        if match := _PATTERNS.characters.search(text) if may_match else None:
             yield Opening.CHARACTERS, " ".join(match[0].split())
         elif "maxLength" not in schema and (limit := _highest(text, words_from("claims", "length_units"))):
             yield Opening.AMOUNT, limit.text

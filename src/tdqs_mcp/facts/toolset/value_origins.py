@@ -38,7 +38,7 @@ def find_open_origins(
 ) -> Iterator[OpenOrigin]:
     """Yield names that an agent may guess, "The collection to search" beside `list_collections`; and foreign ids.
 
-    An id that a sibling lists is no guess: its name leads there. What a text calls an id and no more is one. `siblings` are by lower-cased name, `sibling_words`
+    An id that a sibling lists is no guess: its name leads there. `siblings` are by lower-cased name, `sibling_words`
     the singular words of their names.
     """
     texts = {mention.node.path: mention.text for mention in mentions}
