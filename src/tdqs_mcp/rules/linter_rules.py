@@ -311,18 +311,18 @@ def choices_in_prose(subject: Subject) -> Iterator[Hit]:
         if values and not (names := {*declared, *subject.siblings.values()}).isdisjoint(values):
             values = closed_list(text, name, names)
         values = values or assigned.get(name, ())
-        shown = () if values else shown_choices(text, name)
+        examples = () if values else shown_choices(text, name)
         default = (isinstance(declared[name], dict) and declared[name].get("default")) or (values or ("",))[0]
         # a list without the default is of something else; another tool that the text names has more values
-        is_whole = shown or (values and default in values)
+        is_whole = examples or (values and default in values)
         if is_whole and not relations.mentioned_siblings(subject.tool, words_of(text), subject.siblings):
-            listed = _listed(list(values or shown))
-            problem = "has only examples of its values" if shown else "lists its values"
+            listed = _listed(list(values or examples))
+            problem = "has only examples of its values" if examples else "lists its values"
             yield Hit(
                 arguments.property_pointer(name),
                 f"the text about {name!r} {problem} ({listed}), and the schema has no enum",
-                "add all values as an enum" if shown else "add the values as an enum",
-                Severity.INFO if shown else None,
+                "add all values as an enum" if examples else "add the values as an enum",
+                Severity.INFO if examples else None,
             )
 
 

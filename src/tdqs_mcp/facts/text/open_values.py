@@ -25,7 +25,7 @@ _words = partial(words_from, "parameters")
 
 
 class Opening(StrEnum):
-    """What the schema leaves open."""
+    """Part of a value that the schema leaves open."""
 
     RANGE = "range"
     """The text gives the range of a number."""

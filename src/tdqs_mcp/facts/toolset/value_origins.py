@@ -59,8 +59,8 @@ def find_open_origins(
             if not is_told and (may_be_id or (node.is_required and kind == "string")):
                 yield OpenOrigin(node.path, node.name or "", lister, may_be_id)
         elif node.is_required and parts[1:] and parts[-1] in _ids() and not _ids().isdisjoint(words):
-            known = (parts[-2], *(word for match in _THING.finditer(text) for word in words_in(match[0])))
-            is_known = any(word.removesuffix("s") in sibling_words for word in known)
+            nouns = (parts[-2], *(word for match in _THING.finditer(text) for word in words_in(match[0])))
+            is_known = any(word.removesuffix("s") in sibling_words for word in nouns)
             is_told = not _words("origins").isdisjoint(words) or any(map(str.isdigit, text))
             if not (is_known or is_told or any(parts[-2] in name for name in siblings)):
                 yield OpenOrigin(node.path, node.name or "", None, may_be_id=False)
