@@ -427,7 +427,7 @@ def test_null_is_no_default_that_the_schema_gives(read, tmp_path, command, write
     read(server_py=f"{HEAD}@server.tool()\ndef run(a: int | None = None) -> list:\n    return list(range(a or 10))\n")
     words = ("lint", write("catalog.json", [tool]), "--source", tmp_path, "--select", "TDQ808", "--format", "json")
     (finding,) = json.loads(command(*words).stdout)["findings"]
-    assert finding["message"] == "the definition gives a the default 25, the code default 10: server.py:6"
+    assert finding["message"] == "the definition gives a the default 25, the code default 10: server.py:7"
 
 
 @pytest.mark.parametrize(
@@ -919,8 +919,8 @@ def test_limits_defaults_and_errors_have_their_lines(read):
         """,
     )
     assert [(limit.parameter, limit.text, limit.line) for limit in tool.limits] == [
+        ("b", "default 5", 8),
         ("b", "at most 100", 8),
-        ("b", "default 5", 7),
     ]
     assert [(error.text, error.line) for error in tool.errors] == [("give a berth", 10)]
     assert tool.returns == "object with keys berths, count"

@@ -90,7 +90,7 @@ SENTENCES = {
         'if berth == "north":\n        return {"depth": 3, "tide": 1, "buoy": 2}\n    return {"depth": 3, "tide": 1}',
         "Look at a berth.",
         {"berth": TEXT},
-        "Returns `depth` and `tide`, at times also `buoy`.",
+        "Returns `depth`, `tide` and optionally `buoy`.",
     ),
     "a failure is no result": (
         'try:\n        return {"depth": 3, "tide": berth}\n    except OSError as e:\n        return f"Could not look: {e}"',
@@ -105,10 +105,10 @@ SENTENCES = {
         "Returns a list of objects with `depth` and `tide`.",
     ),
     "labels of a text": (
-        'return f"Depth: {berth}\\nTide: {berth}"',
+        'return f"Depth: {berth}\\nTide: {berth}\\nFlag: {berth}"',
         "Look at a berth.",
         {"berth": TEXT},
-        'Returns text with "Depth" and "Tide".',
+        'Returns text with "Depth", "Tide" and "Flag".',
     ),
 }
 
@@ -276,8 +276,8 @@ TEXTS = {
             '    for boat in find(berth):\n        output += f"ID: {boat.id}, Name: {boat.name}\\n"\n    return output'
         ),
         [
-            'Returns text with one line per item ("ID" and "Name").',
-            "If nothing is found, the result is the text \"No boats found at '…'\", not an error.",
+            'Returns one line per item with "ID" and "Name".',
+            "If nothing is found, the result is a text that says so, not an error.",
         ],
     ),
     "sections of a list that is joined": (
@@ -285,7 +285,7 @@ TEXTS = {
             'lines = ["# Boats"]\n    for boat in find(berth):\n        lines.append(f"- Name: {boat.name}")\n'
             '        lines.append(f"  Depth: {boat.depth}, Flag: {boat.flag}")\n    return "\\n".join(lines)'
         ),
-        ['Returns text with one section per item ("Name", "Depth" and "Flag").'],
+        ['Returns one section per item with "Name", "Depth" and "Flag".'],
     ),
     "objects in a list": (
         'return {"total": 3, "boats": [{"name": boat.name, "depth": boat.depth} for boat in find(berth)]}',
@@ -293,7 +293,7 @@ TEXTS = {
     ),
     "keys put in on a condition": (
         'boat = {"name": berth, "depth": 3}\n    if berth == "north":\n        boat["flag"] = 1\n    return boat',
-        ["Returns `name` and `depth`, at times also `flag`."],
+        ["Returns `name`, `depth` and optionally `flag`."],
     ),
     "nothing found where another way is unknown": (
         'return find(berth) if berth in BERTHS else "No boats found"',
@@ -305,11 +305,11 @@ TEXTS = {
     ),
     "lines that are put together": (
         (
-            'lines = [f"Berth: {berth}", f"Depth: {DEPTHS[berth]}"]\n    if berth == "north":\n'
+            'lines = [f"Berth: {berth}", f"Depth: {DEPTHS[berth]}", f"Tide: {TIDES[berth]}"]\n    if berth == "north":\n'
             '        lines.append(f"Buoy: {berth}")\n    for boat in BOATS:\n        lines.append(f"- {boat}")\n'
             '    return "\\n".join(lines)'
         ),
-        ['Returns text with "Berth" and "Depth".'],
+        ['Returns text with "Berth", "Depth" and "Tide".'],
     ),
     "lines of unknown things": (
         'return "\\n".join(f"{boat.name} at {boat.berth}" for boat in find(berth))',
@@ -344,8 +344,8 @@ TEXTS = {
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        ("boats.forEach(add)", 'Returns text with one line per item ("Name" and "Depth").'),
-        ("add(boats)", 'Returns text with "Name" and "Depth".'),
+        ("boats.forEach(add)", 'Returns one line per item with "Name" and "Depth".'),
+        ("add(boats)", ""),
     ],
 )
 def test_a_line_that_a_function_adds_is_there_for_each_item_only_if_it_is_called_for_each(write, call, told):
@@ -358,7 +358,7 @@ def test_a_line_that_a_function_adds_is_there_for_each_item_only_if_it_is_called
         f"server.tool('work', 'Look.', {{ berth: z.string() }}, async ({{ berth }}) => {{\n  {body}\n}});", "server.js"
     )
     (rewritten,) = rewrite(code, define("work", "Look at a berth.", berth=TEXT))
-    assert statements(rewritten) == [told]
+    assert statements(rewritten) == ([told] if told else [])
 
 
 def test_the_keys_of_a_result_are_said_where_the_text_only_says_that_there_is_one(write):
@@ -491,7 +491,49 @@ def test_errors_of_the_whole_server_are_said_of_no_tool(write):
 
 PARAMETERS = {
     "a bound": ("limit: int", "return BERTHS[: min(limit, 50)]", {"limit": NUMBER}, "At most 50."),
+    "a refused value": (
+        "limit: int",
+        'if limit > 50:\n        raise ValueError("too many")\n    return BERTHS[:limit]',
+        {"limit": NUMBER},
+        "At most 50.",
+    ),
+    "a range": (
+        "limit: int",
+        'if limit is not None and not 2 <= limit <= 50:\n        return {"error": "no"}\n    return BERTHS[:limit]',
+        {"limit": NUMBER},
+        "From 2 to 50.",
+    ),
+    "a refused value where something else is so": (
+        "limit: str",
+        'if PORT.open:\n        if len(limit) > 50:\n            raise ValueError("too long")\n    return limit',
+        {"limit": TEXT},
+        "",
+    ),
+    "a length": (
+        "limit: str",
+        'if len(limit) > 50:\n        raise ValueError("too long")\n    return limit',
+        {"limit": TEXT},
+        "At most 50 characters.",
+    ),
+    "a demand": (
+        "limit: int",
+        'if limit < 0:\n        raise ValueError("Limit cannot be negative")\n    return BERTHS[:limit]',
+        {"limit": NUMBER},
+        "Limit cannot be negative.",
+    ),
     "a default": ("limit: int = 0", "return (limit or 25) * 2", {"limit": NUMBER}, "Default: 25."),
+    "a default that is put in": (
+        "limit: int = None",
+        "if limit is None:\n        limit = 25\n    return limit * 2",
+        {"limit": NUMBER},
+        "Default: 25.",
+    ),
+    "a default with a value of another": (
+        'limit: int = None, mode: str = ""',
+        'if mode == "short":\n        limit = limit or 25\n    return BERTHS[:limit]',
+        {"limit": NUMBER, "mode": TEXT},
+        'With `mode` "short", the default is 25.',
+    ),
     "an index": (
         "limit: int",
         'if limit < 0 or limit >= len(BERTHS):\n        raise ValueError("no")\n    return BERTHS[limit]',
@@ -527,8 +569,8 @@ def test_the_code_explains_a_parameter(write, case):
         """
     )
     (rewritten,) = rewrite(code, define("work", "Look at the boats.", **properties))
-    assert statements(rewritten) == [text]
-    assert rewritten.definition["inputSchema"]["properties"]["limit"]["description"] == text
+    assert statements(rewritten) == ([text] if text else [])
+    assert rewritten.definition["inputSchema"]["properties"]["limit"].get("description", "") == text
 
 
 def test_documentation_of_a_check_is_not_of_the_tool(write):
@@ -765,15 +807,17 @@ def test_tools_of_which_the_code_shows_different_things_share_no_question(write)
     assert all(text.startswith("By the code, `update_berth` ") and "(server.py:11)" in text for text in berth), berth
 
 
-def test_a_delete_request_is_called_one_and_nothing_more(write):
+def test_of_a_delete_request_and_of_the_server_s_own_files_nothing_is_said(write):
     code = write("""
         @server.tool()
         def work(action: str, url: str):
             if action == "drop":
                 httpx.delete("https://api.tides.example/notes")
+            if action == "look":
+                os.remove("last_picture.png")
     """)
     (rewritten,) = rewrite(code, define("work", "Manage notes of tides.example.", action=TEXT, url=TEXT))
-    assert statements(rewritten) == ['With `action` "drop", it sends an HTTP DELETE request to api.tides.example.']
+    assert statements(rewritten) == []
 
 
 NEEDED = {
@@ -782,33 +826,38 @@ NEEDED = {
         raise ValueError("berth is required to moor")
     if action == "load" and (cargo is None or crane is None):
         raise ValueError("Cargo and crane must be given: required to load")""",
-        'With `action` "moor", `berth` is required; with `action` "load", `cargo` and `crane` are required.',
+        {
+            "berth": 'Required with `action` "moor".',
+            "cargo": 'Required with `action` "load".',
+            "crane": 'Required with `action` "load".',
+        },
     ),
     "with two values": (
         """if action == "moor" and not crane:
         raise ValueError("crane is required to moor")
     if action == "load" and not crane:
         raise ValueError("crane is required to load")""",
-        'With `action` "moor" or "load", `crane` is required.',
+        {"crane": 'Required with `action` "moor" or "load".'},
     ),
-    "always": ('if not berth:\n        raise ValueError("berth is required")', "`berth` is required."),
+    "always": ('if not berth:\n        raise ValueError("berth is required")', {"berth": "Required."}),
     "one of several": (
         'if berth is None and crane is None:\n        raise ValueError("Either berth or crane must be provided")',
-        "Either berth or crane must be provided.",
+        {"": "Either berth or crane must be provided."},
     ),
-    "something else": ('if not berth:\n        raise ValueError("Required: a crane")', None),
+    "something else": ('if not berth:\n        raise ValueError("Required: a crane")', {}),
 }
 
 
 @pytest.mark.parametrize("case", NEEDED)
 def test_the_code_says_which_optional_parameters_a_call_needs(write, case):
-    body, sentence = NEEDED[case]
+    body, texts = NEEDED[case]
     code = write(
         f"@server.tool()\ndef work(action: str, berth: str = '', cargo: str = None, crane: str = None):\n    {body}\n"
     )
     properties = {"action": TEXT, "berth": TEXT, "cargo": TEXT, "crane": TEXT}
     (rewritten,) = rewrite(code, define("work", "Handle a ship.", **properties))
-    assert statements(rewritten) == ([sentence] if sentence else [])
+    claims = [claim for claim in rewritten.claims if claim.path != "/annotations"]
+    assert {claim.path.split("/")[-2]: claim.text for claim in claims} == texts
     (again,) = rewrite(code, dict(rewritten.definition))
     assert not again.changes
     raw = define("work", "Handle a ship.", **properties)
@@ -865,7 +914,7 @@ def test_what_is_deleted_and_put_in_again_is_replaced(write):
     body = 'base.execute("DELETE FROM boats WHERE name = ?", [name])\n    base.execute("INSERT INTO boats VALUES (?)", [name])'
     code = write(f"import sqlite3\nbase = sqlite3.connect('b')\n@server.tool()\ndef work(name: str):\n    {body}\n")
     (rewritten,) = rewrite(code, define("work", "Store a boat.", name=TEXT))
-    assert statements(rewritten) == ["Replaces existing data in a database."]
+    assert statements(rewritten) == ["Replaces an existing entry with the same `name`."]
 
 
 PARTIAL = {
@@ -891,7 +940,7 @@ def test_a_request_with_nothing_but_what_is_given_is_said_to_be_one(write, case)
     definition = define("work", "Update a boat at api.tides.example.", berth=TEXT, name=TEXT, flag=TEXT)
     definition["inputSchema"]["required"] = ["berth"]
     (rewritten,) = rewrite(code, definition)
-    assert ("Only the parameters that are given are sent." in statements(rewritten)) is is_said
+    assert ("Fields that are not given stay unchanged." in statements(rewritten)) is is_said
 
 
 def test_values_that_the_code_refuses_close_a_list(write):
@@ -925,9 +974,7 @@ def test_a_draft_that_the_code_disproves_stands_with_a_conflict(write, draft, wo
 
 
 def test_a_thing_that_two_errors_miss_is_missed_once(write):
-    body = (
-        'if len(berth) > 3:\n        raise ValueError("Berth not found")\n    raise ValueError("Berth does not exist")'
-    )
+    body = 'if berth not in BERTHS:\n        raise ValueError("Berth not found")\n    raise ValueError("Berth does not exist")'
     code = write(f"@server.tool()\ndef work(berth: str):\n    {body}\n")
     (rewritten,) = rewrite(code, define("work", "Read the tide.", berth=TEXT))
     assert statements(rewritten) == ["Fails if the berth is not found."]

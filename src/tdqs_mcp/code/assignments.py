@@ -74,8 +74,8 @@ class Assignments(Calls):
             case Name(id=name):
                 frame.names[name] = value
             case FormalParameter(name=name, default=default):
-                if default is not None and isinstance(value, Argument) and isinstance(default, Literal):
-                    self.trace.defaults.setdefault(value.name, default.value)
+                if isinstance(default, Literal):
+                    self._note_default(value, default.value, target.line, frame)
                 if default is not None and value in (UNKNOWN, Constant(value=None)):
                     value = self.evaluate(default, frame)
                 frame.names[name] = value

@@ -525,6 +525,14 @@ class Calls(Resolution):
             place = (frame.module, node.line, frame.depth)
             self._note(self.trace.limits, FORM, *place, form, parameters=frozenset({value.name}))
 
+    def _note_default(self, value: Value, default: object, line: int, frame: CallFrame) -> None:
+        """Note what the code takes for a parameter that is not given."""
+        if isinstance(value, Argument) and value.name and default is not None and not self._unclear:
+            names = frozenset({value.name})
+            self._note(
+                self.trace.limits, "limit", frame.module, line, frame.depth, f"default {default!r}", parameters=names
+            )
+
     def _is_parameter(self, name: str) -> bool:
         """Return whether the function that is followed takes such a value; another variable may be set later."""
         closure, *_ = next(reversed(self.trace.active))

@@ -98,7 +98,10 @@ class Expressions(Assignments):
                 tests = [self._test(inner, frame) for inner in values]
                 outcomes = [outcome for outcome, _, _ in tests]
                 result = False if False in outcomes else True if all(outcomes) else None
-                return result, " and ".join(positive for _, positive, _ in tests if positive), ""
+                contraries = sorted({contrary for *_, contrary in tests})
+                is_range = len({contrary.partition(" ")[0] for contrary in contraries}) == 1  # `1 <= depth <= 9`
+                together = " and ".join(positive for _, positive, _ in tests if positive)
+                return result, together, " or ".join(contraries) if is_range else ""
             case Logic(operator="or", values=values):
                 self._note_index(values, frame)
                 tests = [self._test(inner, frame) for inner in values]
@@ -374,9 +377,10 @@ class Expressions(Assignments):
         match owner:
             case Argument(name=name) if name == ALL:
                 if key in ("get", "pop") and isinstance(first, Constant) and isinstance(first.value, str):
+                    argument = Argument(name=first.value, parameters=frozenset({first.value}))
                     if len(arguments) > 1 and isinstance(arguments[1], Constant):
-                        self.trace.defaults.setdefault(first.value, arguments[1].value)
-                    return Argument(name=first.value, parameters=frozenset({first.value}))
+                        self._note_default(argument, arguments[1].value, node.line, frame)
+                    return argument
                 if key in ("items", "keys", "values", "model_dump", "dict", "copy", "update"):
                     self._use(owner)
                     return owner
@@ -552,8 +556,8 @@ class Expressions(Assignments):
             if node.operator == "or":
                 if isinstance(value, Constant) and not value.value:
                     continue
-                if isinstance(value, Argument) and isinstance(node.values[-1], Literal):
-                    self.trace.defaults.setdefault(value.name, node.values[-1].value)
+                if isinstance(node.values[-1], Literal):
+                    self._note_default(value, node.values[-1].value, node.line, frame)
             values.append(value)
             if node.operator == "or" and isinstance(value, Constant | Closure | ClassValue | Instance):
                 break

@@ -216,24 +216,35 @@ class Interpreter(Expressions):
         """Follow a condition; return the condition of what comes after it, where one side returns; None for nothing."""
         statement = self._first_case(statement, frame)
         outcome, positive, negative = self._test(statement.test, frame)
-        conditions = self._conditions
+        conditions, unclear, failures = self._conditions, self._unclear, len(self.trace.errors)
         before = dict(frame.names)
+        self._note_replacement(statement, frame)
         if outcome is not False:
             self._narrow(statement.test, frame)
             if outcome is True and self._tells_tool(statement.test, frame):
                 self._note_arm(frame.module, statement.body.line, frame)
             self._conditions = (*conditions, positive) if positive else conditions
+            self._unclear = unclear + (outcome is None and not positive)
             negated = statement.test.values[0] if isinstance(statement.test, Logic) else statement.test
             is_missing = isinstance(statement.test, Logic) and statement.test.operator == "not"
             with self._missing(negated if is_missing else statement, frame):
                 self._execute(statement.body, frame)
+        self._conditions, self._unclear = conditions, unclear
+        last = statement.body.statements[-1] if statement.body.statements else None
+        is_refused = isinstance(last, Return | Raise) and any(
+            (error.path, error.line) == (frame.module.path, last.line) for error in self.trace.errors[failures:]
+        )
+        if is_refused:
+            self._note_bounds(statement.test, frame)
         after = dict(frame.names)
         if outcome is not True:
             if outcome is None:
                 frame.names.clear()
                 frame.names.update(before)
             self._conditions = (*conditions, negative) if negative else conditions
+            self._unclear = unclear + (outcome is None and not negative)
             self._execute(statement.otherwise, frame)
+            self._unclear = unclear
         if outcome is None:
             for name, value in after.items():
                 if name in frame.names and frame.names[name] != value:
@@ -241,12 +252,12 @@ class Interpreter(Expressions):
                 else:
                     frame.names.setdefault(name, value)
         self._conditions = conditions
-        if statement.body.statements and isinstance(statement.body.statements[-1], Raise):
+        if isinstance(last, Raise):
             self._guard(statement.test, frame)
-        returns = statement.body.statements and isinstance(statement.body.statements[-1], Return)
-        if outcome is True and returns:
+        if outcome is True and isinstance(last, Return):
             return None
-        return negative if outcome is None and returns and not statement.otherwise.statements else ""
+        is_left = outcome is None and isinstance(last, Return) and not is_refused
+        return negative if is_left and not statement.otherwise.statements else ""
 
     def _tells_tool(self, test: SyntaxNode, frame: CallFrame) -> bool:
         """Return whether a condition compares the tool's name."""
@@ -313,6 +324,39 @@ class Interpreter(Expressions):
                     return statement
             statement = following[0]
 
+    def _note_replacement(self, statement: If, frame: CallFrame) -> None:
+        """Note a default: `if query is None: query = "all"`."""
+        match statement:
+            case If(
+                test=Logic(operator="not", values=[Name(id=tested)])
+                | Compare(left=Name(id=tested), operator="==", right=Literal(value=None)),
+                body=Block(statements=[Assign(target=Name(id=name), value=Literal(value=default))]),
+            ) if tested == name:
+                self._note_default(frame.names.get(name, UNKNOWN), default, statement.line, frame)
+
+    def _note_bounds(self, refused: SyntaxNode, frame: CallFrame, *, is_negated: bool = False) -> None:
+        """Note the bounds of parameters beyond which the code fails: `if depth < 1 or depth > 100: raise …`."""
+        match refused:
+            case Logic(operator="not", values=[inner]):
+                self._note_bounds(inner, frame, is_negated=not is_negated)
+            case Logic(operator=operator, values=values) if operator == ("and" if is_negated else "or"):
+                for inner in values:
+                    self._note_bounds(inner, frame, is_negated=is_negated)
+            case Logic(operator="and", values=[Name(id=name) | Compare(left=Name(id=name), operator="!="), inner]):
+                if not is_negated and name in {node.id for node in walk(inner) if isinstance(node, Name)}:
+                    self._note_bounds(inner, frame)  # `depth !== undefined && depth > 100`
+            case Compare(left=left, operator=operator, right=right) if not self._unclear:
+                for side, other, sign in ((left, right, operator), (right, left, _MIRRORED.get(operator, ""))):
+                    inner, what = _measured(side)
+                    with self.muted():
+                        value, bound = self.evaluate(inner, frame), self.evaluate(other, frame)
+                    word = _BOUNDED.get((sign, is_negated))
+                    names = {part.name for part in alternatives(value) if isinstance(part, Argument)} - {""}
+                    if word and isinstance(bound, Constant) and type(bound.value) in (int, float) and len(names) == 1:
+                        place = (frame.module, refused.line, frame.depth)
+                        text = f"{what}{word} {bound.value}"
+                        self._note(self.trace.limits, "limit", *place, text, parameters=frozenset(names))
+
     def _guard(self, test: SyntaxNode, frame: CallFrame) -> None:
         """Note `if not query.strip().upper().startswith("SELECT"): raise …`, and its contrary."""
         is_negative = isinstance(test, Logic) and test.operator == "not"
@@ -327,6 +371,21 @@ class Interpreter(Expressions):
                 words = [text_of(self.evaluate(argument, frame)) for argument in call.arguments]
             for name in subject.parameters:
                 self.trace.guards[name] = tuple(f"{'' if is_negative else 'not '}{word}" for word in words if word)
+
+
+_BOUNDED = {(">", False): "at most", ("<", False): "at least", ("<=", True): "at most", (">=", True): "at least"}
+"""The bound by the operator of a comparison that the code refuses, or that it demands."""
+
+_MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+
+
+def _measured(side: SyntaxNode) -> tuple[SyntaxNode, str]:
+    """Return what a side of a comparison is the length of, or the side itself."""
+    match side:
+        case CallSite(function=Name(id="len"), arguments=[inner]) | Attribute(value=inner, key="length"):
+            return inner, "length "
+        case _:
+            return side, ""
 
 
 def _is_growing(node: Assign) -> bool:

@@ -352,6 +352,11 @@ class _Reader:
                     operator=_OPERATORS[type(operator)],
                     right=self.expression(right),
                 )
+            case ast.Compare(left=left, ops=operators, comparators=rights) if len(operators) > 1:  # `1 <= depth <= 9`
+                pairs = zip([left, *rights], operators, rights, strict=False)
+                chain = [ast.Compare(left=first, ops=[sign], comparators=[right]) for first, sign, right in pairs]
+                tests = [self.expression(ast.copy_location(part, node)) for part in chain]
+                return Logic(line=line, operator="and", values=tests)
             case ast.BoolOp(op=operator, values=values):
                 name = "and" if isinstance(operator, ast.And) else "or"
                 return Logic(line=line, operator=name, values=[self.expression(value) for value in values])

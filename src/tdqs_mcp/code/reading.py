@@ -364,30 +364,21 @@ def _dead(trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterat
 
 
 def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]:
-    limits = {
-        (parameter, sighting.text): sighting
-        for sighting in trace.limits
-        if not (sighting.kind == FORM or sighting.text.startswith("default "))
-        or not set(sighting.conditions) - {*sighting.parameters}
-        for parameter in sighting.parameters
-        if parameter
-    }
-    for (parameter, text), sighting in limits.items():
-        yield CodeLimit(
-            parameter=parameter,
-            text=text,
-            file=sighting.path,
-            line=sighting.line,
-            depth=sighting.depth,
-            is_form=sighting.kind == FORM,
-        )
-    closure = registration.handler
-    for parameter, value in trace.defaults.items():
-        if closure is not None and parameter and value is not None:
-            yield CodeLimit(
-                parameter=parameter, text=f"default {value!r}", file=closure.module.path, line=closure.function.line
+    limits: dict[tuple[str, str], CodeLimit] = {}
+    for sighting in sorted(trace.limits, key=lambda sighting: -len(sighting.conditions)):
+        for parameter in filter(None, sighting.parameters):
+            given = (parameter, f"not {parameter}", f"{parameter} != None", f"{parameter} == None")
+            limits[parameter, sighting.text] = CodeLimit(
+                parameter=parameter,
+                text=sighting.text,
+                file=sighting.path,
+                line=sighting.line,
+                depth=sighting.depth,
+                condition=" and ".join(part for part in sighting.conditions if part not in given),
+                is_form=sighting.kind == FORM,
             )
-
+    yield from limits.values()
+    closure = registration.handler
     for parameter, values in trace.exhausted.items():
         if closure is not None and len(values) > 1:
             text = f"one of {', '.join(sorted(map(str, values)))}"

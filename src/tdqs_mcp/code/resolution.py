@@ -95,6 +95,7 @@ class Resolution(ABC):
         self.knowledge = knowledge
         self.trace = CallTrace()
         self._conditions: tuple[str, ...] = ()
+        self._unclear = 0  # conditions around what is followed that no parameter decides
         self._nodes: dict[ProjectModule, Sequence[tuple[SyntaxNode, NameScope]]] = {}
         self._scopes: dict[ProjectModule, NameScope] = {}
         self._attributes: dict[tuple[Instance, str], Value] = {}
@@ -331,13 +332,16 @@ class Resolution(ABC):
             case Name() | Attribute():
                 return self.instance(self.evaluate(annotation, CallFrame(module=scope.module, parent=scope)))
             case Subscript(value=outer, key=key) if dotted_name(outer).rpartition(".")[2] in ("Optional", "Annotated"):
-                return self.typed(key.values[0] if isinstance(key, Collection) and key.values else key, scope)
+                value = self.typed(key.values[0] if isinstance(key, Collection) and key.values else key, scope)
+                is_open = value is not UNKNOWN and last_name(outer) == "Optional"
+                return join([value, Constant(value=None)]) if is_open else value
             case Subscript(value=outer, key=key) if last_name(outer) in PLAIN_LISTS and not isinstance(key, Collection):
                 item = self.typed(key, scope)
                 return UNKNOWN if item is UNKNOWN else Listing(values=(item,), repeated=frozenset([item]))
             case Other(operator="|", parts=parts):
                 values = [self.typed(part, scope) for part in parts if not isinstance(part, Literal)]
-                return join(values) if values else UNKNOWN
+                is_open = len(values) < len(parts) and UNKNOWN not in values
+                return join([*values, Constant(value=None)] if is_open else values) if values else UNKNOWN
             case _:
                 return UNKNOWN
 

@@ -266,8 +266,9 @@ def _are_texts(forms: Iterable[CodeResult]) -> bool:
 def _text_forms(text: str, rows: Sequence[str] = ()) -> Forms:
     """Return a text with its labels or words; null for one of which too little is known."""
     labels = _labels(text)
-    described = [row_labels for row in rows if len(row_labels := _labels(row)) >= MIN_LABELS]
-    row = described[0] if len(set(described)) == 1 else ()
+    described = {_labels(row) for row in rows if "{}" in row}
+    row = next(iter(described)) if len(described) == 1 else ()  # another part of an item may have no label
+    row = row if len(row) >= MIN_LABELS else ()
     labels = labels if len(labels) >= MIN_LABELS else ()
     words = re.findall(r"[^\W\d_]{2,}", text)
     is_known = labels or row or len(words) >= MIN_WORDS or (words and text.lstrip().startswith(words[0]))

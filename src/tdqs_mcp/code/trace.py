@@ -84,7 +84,6 @@ class CallTrace:
     exhausted: dict[str, set[object]] = field(default_factory=dict)
     """Values of a parameter that have a branch, where all others end in an error."""
 
-    defaults: dict[str, object] = field(default_factory=dict)
     results: list[Value] = field(default_factory=list)
     arms: list[tuple[str, int, int, int]] = field(default_factory=list)
     """Where comparisons that are known to be true lead, and functions of tables: the arms of a dispatch by the tool's

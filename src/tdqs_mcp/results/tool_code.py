@@ -155,13 +155,16 @@ class CodeLimit(CodePlace):
 
     parameter: str
     text: str
-    """`at most 100`, `at least 1`, `the first 50`, `default 10`, `one of add, remove`, `counted from 0`, `JSON`."""
+    """`at most 100`, `length at most 80`, `the first 50`, `default 10`, `one of add, remove`, `counted from 0`."""
 
     is_form: Internal[bool] = False
     """It says what the value must be: JSON, a regular expression."""
 
     depth: Internal[int] = 0
     """Calls between the handler and the line."""
+
+    condition: Internal[str] = ""
+    """Condition on other parameters, as of an effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

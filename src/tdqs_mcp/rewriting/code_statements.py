@@ -33,6 +33,7 @@ from tdqs_mcp.results.tool_code import (
     COUNTED,
     CodeEffect,
     CodeError,
+    CodeLimit,
     CodePlace,
     EffectKind,
     ToolCode,
@@ -91,11 +92,13 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
             continue  # a definition that was read in part may have all of this already
         parts = [*_hints(subject, code)]
         if can_continue_in_english(subject):
-            sentences = islice(_sentences(subject, code, common, measured), MAX_SENTENCES)
+            errors = _own_errors(subject, code, common)
+            demands = _Demands(subject, errors, frozenset(measured.names) - {subject.tool.name})
+            told = islice(_sentences(subject, code, demands, common, measured), MAX_SENTENCES)
             documented = {part.path: part for part in _documented(subject, code)}
-            limits = [(part, False) for part in _limited(subject, code) if part.path not in documented]
+            limits = [(part, False) for part in _limited(subject, code, demands) if part.path not in documented]
             weigh = partial(_new_tokens, tool=subject.tool)
-            parts += [*documented.values(), *within([*sentences, *limits], growth=CODE_SHARE * growth, weigh=weigh)]
+            parts += [*documented.values(), *within([*limits, *told], growth=CODE_SHARE * growth, weigh=weigh)]
         statements[subject.tool.index] = tuple(part for part in parts if not find_threats({"text": _text(part)}))
     return {index: parts for index, parts in statements.items() if parts}
 
@@ -184,35 +187,28 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
 
 
 def _sentences(
-    subject: Subject, code: ToolCode, common: AbstractSet[str], measured: Measured
+    subject: Subject, code: ToolCode, demands: "_Demands", common: AbstractSet[str], measured: Measured
 ) -> Iterator[tuple[Statement, bool]]:
     """Yield sentences, each with whether the definition has it already, what cannot be undone first."""
     about = f"{measured.catalog.server} {measured.catalog.instructions or ''}"
-    novelty = _Novelty(subject)
-    for effect in code.own_effects:
-        sentence = _effect_sentence(effect, subject, code, about)
-        if sentence and novelty.admits(sentence):
-            statement = add_sentence(sentence, Route.CODE, [_source(effect)])
-            yield statement, novelty.is_told(sentence)
-    names = {parameter.name for parameter in subject.signals.parameters}
-    partial_update = next((effect for effect in code.own_effects if len(effect.sparse) > 1), None)
-    if partial_update and (sentence := _partial_sentence(partial_update, subject)) and novelty.admits(sentence):
-        yield add_sentence(sentence, Route.CODE, [_source(partial_update)]), novelty.is_told(sentence)
-    near = [error for error in code.errors if error.depth <= MAX_DEPTH]
-    errors = [error for error in near if error.text not in common or _is_about_input(error, names)]
-    demands = {error: demand for error in errors if (demand := _find_demand(error, subject))}
-    if demands and (needed := _needed_sentence(demands.values(), subject)):
-        sources = [_source(error) for error in demands]
-        yield add_sentence(needed, Route.CODE, sources), novelty.is_told(needed)
-    siblings = frozenset(measured.names) - {subject.tool.name}
-    sentences: list[tuple[CodePlace, str, int]] = [
-        (error, *_error_sentence(error, subject, code, siblings)) for error in errors if error not in demands
-    ]
     place = code.handler or code.registration
+    sentences: list[tuple[CodePlace, str, int]] = []
+    for effect in code.own_effects:
+        sentences.append((effect, _effect_sentence(effect, subject, code, about), 0))
+        sentences.append((effect, _partial_sentence(effect, subject), 0))
+    sentences += demands.sentences
     sentences += [(place, sentence, 1) for sentence in result_sentences(subject, code) if sentence not in common]
-    for place, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
+    novelty = _Novelty(subject)
+    for source, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
         if sentence and novelty.admits(sentence):
-            yield add_sentence(sentence, Route.CODE, [_source(place)]), novelty.is_told(sentence)
+            yield add_sentence(sentence, Route.CODE, [_source(source)]), novelty.is_told(sentence)
+
+
+def _own_errors(subject: Subject, code: ToolCode, common: AbstractSet[str]) -> list[CodeError]:
+    """Return the errors of the tool's own work, without those of the whole server."""
+    names = {parameter.name for parameter in subject.signals.parameters}
+    near = [error for error in code.errors if error.depth <= MAX_DEPTH]
+    return [error for error in near if error.text not in common or _is_about_input(error, names)]
 
 
 def _is_about_input(error: CodeError, names: AbstractSet[str]) -> bool:
@@ -248,20 +244,20 @@ class _Novelty:
         return is_admitted
 
 
-def _effect_sentence(effect: CodeEffect, subject: Subject, code: ToolCode, about: str) -> str | None:
+def _effect_sentence(effect: CodeEffect, subject: Subject, code: ToolCode, about: str) -> str:
     """Return what a line does as a sentence, where it is the tool's own work and no text names it."""
     condition = _condition(effect.condition, subject)
-    is_own = effect.depth <= MAX_DEPTH and (effect.is_given or effect.condition or not effect.is_destroying)
+    is_own = effect.depth <= MAX_DEPTH and (effect.is_given or not effect.is_destroying)
     words = _effect_words(effect, subject, code, about) if is_own and condition is not None else None
-    return _clause(condition or "", words) if words else None
+    return _clause(condition or "", words) if words else ""
 
 
 def _partial_sentence(effect: CodeEffect, subject: Subject) -> str:
-    """Return that a changing request has only what is given; empty where some optional parameter is always sent."""
-    method = effect.text.partition(" ")[0]
+    """Return that an update keeps what is not given; empty where a parameter is always sent, or a text has it."""
     optional = {parameter.name for parameter in subject.signals.parameters if not parameter.is_required}
-    is_update = method in ("PUT", "PATCH") or Effect.UPDATE in (subject.prose.effect, subject.prose.name_effect)
-    return "Only the parameters that are given are sent." if is_update and optional <= {*effect.sparse} else ""
+    is_partial = effect.text.startswith("PATCH") and len(effect.sparse) > 1 and optional <= {*effect.sparse}
+    is_said = not words_from("rewriting", "partial").isdisjoint(definition_words(subject))
+    return "Fields that are not given stay unchanged." if is_partial and not is_said else ""
 
 
 def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: str) -> str | None:
@@ -271,7 +267,7 @@ def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: s
     match effect.kind:
         case EffectKind.FILE_DELETE | EffectKind.SQL_WRITE | EffectKind.HTTP_WRITE if effect.is_destroying:
             is_deletion = effect.kind is EffectKind.FILE_DELETE or effect.text.upper().startswith(_DELETING)
-            return _deletion(effect, code) if is_deletion and not is_named(effect, subject) else None
+            return _deletion(effect, subject, code) if is_deletion and not is_named(effect, subject) else None
         case EffectKind.FILE_WRITE if (effect.is_destroying or effect.is_given) and not is_named(effect, subject):
             return _OVERWRITES if effect.is_destroying else "writes files on the server's machine"
         case EffectKind.HTTP_WRITE | EffectKind.SENDS_DATA_OUT if effect.host and effect.is_given:
@@ -289,20 +285,21 @@ _OVERWRITES = "overwrites an existing file at the given path"
 _DELETING = ("DELETE", "TRUNCATE")
 
 
-def _deletion(effect: CodeEffect, code: ToolCode) -> str:
-    """Return what the line says: a DELETE request is one, whatever the service makes of it."""
+def _deletion(effect: CodeEffect, subject: Subject, code: ToolCode) -> str:
+    """Return what the line says; empty for a DELETE request, of which only the service knows what it takes."""
+    if effect.kind is EffectKind.HTTP_WRITE:
+        return ""
     table = match[1] if (match := _TABLE.match(effect.text)) else None
     added = (_TABLE.match(other.text) for other in code.own_effects if other.kind is EffectKind.SQL_WRITE)
     if table and any(other and other[0].upper().startswith("INSERT") and other[1] == table for other in added):
-        return "replaces existing data in a database"
-    if effect.kind is EffectKind.HTTP_WRITE:
-        return (
-            f"sends an HTTP DELETE request{f' to {effect.host}' if effect.host else ''}"
-            if effect.text == "DELETE"
-            else ""
-        )
+        names = {parameter.name for parameter in subject.signals.parameters}
+        key = match[1] if (match := _KEY.search(effect.text)) and match[1] in names else ""
+        return f"replaces an existing entry with the same `{key}`" if key else ""
     return "deletes files" if effect.kind is EffectKind.FILE_DELETE else "deletes data from a database"
 
+
+_KEY = lazy_pattern(r"(?i)\bWHERE\s+[\"`\[]?(\w+)[\"`\]]?\s*=\s*(?:\?|%s|\$1|:\w+)\s*;?$")
+"""The only column that tells which rows a statement takes."""
 
 _TABLE = lazy_pattern(r"(?i)(?:DELETE FROM|INSERT(?: OR \w+)? INTO)\s+[\"`\[]?(\w+)")
 """The table of a statement that deletes or inserts rows."""
@@ -398,38 +395,57 @@ def _find_demand(error: CodeError, subject: Subject) -> _Demand | None:
 _DEMANDING = lazy_pattern(r"\b(?:requir|must|need|provide|missing|specif)", re.IGNORECASE)
 
 
-def _needed_sentence(demands: Iterable[_Demand], subject: Subject) -> str:
-    """Return which parameters are needed when, without what the definition says; empty where that is nothing."""
-    needed: dict[tuple[str, str] | None, dict[str, None]] = {}
-    for demand in demands:
-        named = {name: None for name in demand.parameters if not _is_said_needed(name, demand.switch, subject)}
-        if named:
-            needed.setdefault(demand.switch, {}).update(named)
-    cases: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for switch, names in needed.items():
-        name, value = switch or ("", "")
-        cases.setdefault((name, tuple(names)), []).append(f'"{value}"')
-    clauses = []
-    for (name, parameters), values in [*cases.items()][:MAX_CASES]:
-        start = f"with `{name}` {joined(values, 'or')}, " if name else ""
-        clauses.append(f"{start}{listed(parameters)} {'is' if len(parameters) == 1 else 'are'} required")
-    text = "; ".join(clauses)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+class _Demands:
+    """What the code's errors demand: texts of single parameters by name, and sentences about a call."""
+
+    def __init__(self, subject: Subject, errors: Iterable[CodeError], siblings: AbstractSet[str]) -> None:
+        self.texts: dict[str, list[tuple[str, CodePlace]]] = {}
+        self.sentences: list[tuple[CodePlace, str, int]] = []
+        """Place, sentence, and how little it tells: 0 for what the code demands, 2 for what may be missing."""
+        names = {parameter.name for parameter in subject.signals.parameters}
+        needed: dict[tuple[str, str], dict[str, CodeError]] = {}
+        for error in errors:
+            if demand := _find_demand(error, subject):
+                switch, value = demand.switch or ("", "")
+                for name in demand.parameters:
+                    if not _is_said_needed(name, demand.switch, subject):
+                        needed.setdefault((name, switch), {}).setdefault(value, error)
+                continue
+            sentence, rank = _error_sentence(error, subject, siblings)
+            name = _only_parameter(error, sentence, names) if sentence and rank == 0 else ""
+            if name:
+                self.texts.setdefault(name, []).append((sentence, error))
+            else:
+                self.sentences.append((error, sentence, rank))
+        for (name, switch), errors_by_value in needed.items():
+            values = joined([f'"{value}"' for value in errors_by_value], "or")
+            text = f"Required with `{switch}` {values}." if switch else "Required."
+            if len(errors_by_value) <= MAX_CASES:
+                self.texts.setdefault(name, []).insert(0, (text, next(iter(errors_by_value.values()))))
 
 
 MAX_CASES = 6
-"""Values of a parameter of which one sentence tells what they need."""
+"""Values of a parameter with which another one is needed, for a text to name them."""
+
+
+def _only_parameter(error: CodeError, sentence: str, names: AbstractSet[str]) -> str:
+    """Return the parameter that a demand is about: the only one that the code tests, or the one it begins with."""
+    tests = [test for test in re.split(r" (?:and|or) ", error.condition) if " == '" not in test]
+    tested = {test.removeprefix("not ").partition(" ")[0] for test in tests} & names
+    first = re.split(r"[^\w]", sentence.lstrip("`"), maxsplit=1)[0]
+    name = next(iter(tested)) if len(tested) == 1 else first if first in names else ""
+    return "" if any(f"`{other}`" in sentence for other in names - {name}) else name
 
 
 def _is_said_needed(name: str, switch: tuple[str, str] | None, subject: Subject) -> bool:
     """Return whether the parameter's own text names the value with which it is needed, or its need."""
     texts = [parameter.description for parameter in subject.signals.parameters if parameter.name == name]
-    texts += [text for text in subject.prose.sentences if name in text and f"`{name}`" not in text]
+    texts += [text for text in subject.prose.sentences if name in words_of(text)]
     word = switch[1] if switch else "required"
-    return any(word.lower() in text.lower() for text in texts)
+    return any(word.lower() in map(str.lower, words_of(text)) for text in texts)
 
 
-def _error_sentence(error: CodeError, subject: Subject, code: ToolCode, siblings: AbstractSet[str]) -> tuple[str, int]:
+def _error_sentence(error: CodeError, subject: Subject, siblings: AbstractSet[str]) -> tuple[str, int]:
     """Return an error as a sentence, and how little it tells: 0 for what the code demands, 2 for what may be missing.
 
     Only what is about the tool's own input or the thing in its name; empty for the others.
@@ -440,7 +456,7 @@ def _error_sentence(error: CodeError, subject: Subject, code: ToolCode, siblings
         text = _NAMED.sub(error.parameter, text)  # "'{}' not found in Networks."
     text = _plain_error(text)
     is_general = subject.tool.name in text or _GENERAL_DEMAND.search(text)
-    if not text or is_general or _leaks(text, names | {*code.credentials}):
+    if not text or is_general or _leaks(text, names):
         return "", 0
     parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
     spoken = {stem(part.lower()) for word in words_of(text) for part in (word, *name_parts(word))}
@@ -470,10 +486,13 @@ def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
     match = _DEMAND.search(text)
     predicate = text[match.start() :] if match else text  # "Application name must be a string"
     stems = {stem(part.lower()) for word in words_of(predicate) for part in name_parts(word)}
-    words = {word.lower() for word in words_of(text)}
+    words = {word.lower() for word in words_of(text[: match.start()] if match else text)}
     named = [parameter for parameter in subject.signals.parameters if parameter.name.lower() in words]
     is_choice = len(named) > 1 and not all(parameter.is_required for parameter in named)
-    is_required = bool(named) and "required" in words and all(parameter.is_required for parameter in named)
+    is_required = bool(named) and "required" in predicate and all(parameter.is_required for parameter in named)
+    quoted = {*re.findall(r"'([^']+)'", text)}
+    if quoted and any(quoted <= {*map(str, node.schema.get("enum") or ())} for node in subject.input_shape.nodes):
+        return True  # "Operation must be 'create' or 'update'."
     return is_required or (parts | _empty_demands() >= stems and not is_choice)
 
 
@@ -612,13 +631,18 @@ def _documented(subject: Subject, code: ToolCode) -> Iterator[Statement]:
             yield _parameter(name, [(text, place), *limits])
 
 
-def _limited(subject: Subject, code: ToolCode) -> Iterator[Statement]:
-    """Yield descriptions of parameters with the limits that the code has for them."""
+def _limited(subject: Subject, code: ToolCode, demands: _Demands) -> Iterator[Statement]:
+    """Yield descriptions of parameters with what the code demands of them, and with its limits for them."""
     for name, schema in arguments.properties(subject.tool).items():
         old = schema.get("description") if isinstance(schema, Mapping) else 0
-        limits = list(_limits(name, schema, subject, code)) if old is None or isinstance(old, str) else []
-        if limits:
-            yield _parameter(name, limits, str(old or ""))
+        if not isinstance(old, str | None):
+            continue
+        said = f"{plain_text(old or '')} {plain_text(subject.tool.description or '')}"
+        texts = [part for part in demands.texts.get(name, ()) if plain_text(part[0]) not in said]
+        whole = " ".join([old or "", *(text for text, _ in texts)])
+        texts += _limits(name, {**schema, "description": whole}, subject, code)
+        if texts:
+            yield _parameter(name, texts, old or "")
 
 
 def _parameter(name: str, texts: Sequence[tuple[str, CodePlace]], old: str = "") -> Statement:
@@ -660,37 +684,56 @@ _LOOKING = (Effect.READ, Effect.PRODUCE)
 def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCode) -> Iterator[tuple[str, CodePlace]]:
     """Yield the bounds, the default and the closed values in the code that neither schema nor text has."""
     texts = f"{subject.tool.description or ''} {schema.get('description') or ''}"
-    is_number = schema.get("type") in ("integer", "number")
-    has_default = "default" in schema or "default" in texts.lower()
-    is_required = any(parameter.name == name and parameter.is_required for parameter in subject.signals.parameters)
-    for limit in own_limits(name, code):
-        if limit.is_form:
-            if _is_form_open(limit.text, name, schema, texts):
-                yield f"{limit.text[0].upper()}{limit.text[1:]}.", limit
-            continue
-        head, _, value = limit.text.removesuffix(".0").rpartition(" ")
-        if value in numbers_of(texts) or value.strip("'").lower() in map(str.lower, words_of(texts)):
-            continue
-        keyword = BOUNDS.get(head)
-        if (
-            keyword
-            and is_number
-            and keyword not in schema
-            and not limit.text.endswith(".0")
-            and value not in ("0", "1")
-        ):
-            yield f"{head.capitalize()} {value}.", limit
-        elif head == "default" and value != "0" and not (is_required or has_default) and _VALUE.fullmatch(value):
-            spelled = {"True": "true", "False": "false"}.get(value, value.replace("'", "`"))
-            yield f"Default: {spelled}.", limit
-        elif limit.text == COUNTED and schema.get("type") == "integer" and "0" not in numbers_of(texts):
-            yield f"{COUNTED.capitalize()}.", limit
+    limits = own_limits(name, code)
+    bounds = {limit.text.rpartition(" ")[0]: limit for limit in limits if not limit.condition}
+    lower, upper = bounds.get("at least"), bounds.get("at most")
+    if lower and upper and _limit_words(upper, name, schema, texts, subject) and not {*BOUNDS.values()} & schema.keys():
+        ends = [limit.text.rpartition(" ")[2].removesuffix(".0") for limit in (lower, upper)]
+        yield f"From {ends[0]} to {ends[1]}.", upper
+        limits = [limit for limit in limits if limit not in (lower, upper)]
+    for limit in limits:
+        words = _limit_words(limit, name, schema, texts, subject)
+        if words and not limit.condition:
+            yield f"{words[0].upper()}{words[1:]}.".replace("The default is", "Default:"), limit
+        elif words and (condition := _condition(limit.condition, subject)):
+            yield f"{condition}{words}.", limit
     limited = [limit for limit in own_limits(name, code) if limit.text.startswith("one of ")]
     closed = [(limit.text.removeprefix("one of ").split(", "), limit) for limit in limited]
     values, place = next(iter([*closed, *_refused_values(name, code)]), ((), None))
     is_said = "enum" in schema or "anyOf" in schema
     if place and not is_said and not {value.lower() for value in values} <= {word.lower() for word in words_of(texts)}:
         yield f"One of {listed(values, 'or')}.", place
+
+
+def _limit_words(limit: CodeLimit, name: str, schema: Mapping[str, Any], texts: str, subject: Subject) -> str:
+    """Return a bound or a default in words; empty where schema or text has it, or it says nothing."""
+    head, _, value = limit.text.removesuffix(".0").rpartition(" ")
+    if limit.is_form:
+        return limit.text if _is_form_open(limit.text, name, schema, texts) else ""
+    if value in numbers_of(texts) or value.strip("'").lower() in map(str.lower, words_of(texts)):
+        return ""
+    kind = str(schema.get("type"))
+    if head == "default":
+        is_required = any(parameter.name == name and parameter.is_required for parameter in subject.signals.parameters)
+        is_open = not (is_required or "default" in schema or "default" in texts.lower())
+        is_telling = value not in ("0", "False") and _VALUE.fullmatch(value) is not None
+        spelled = "true" if value == "True" else value.replace("'", "`")
+        return f"the default is {spelled}" if is_open and is_telling else ""
+    if limit.text == COUNTED:
+        return COUNTED if kind == "integer" and "0" not in numbers_of(texts) else ""
+    bound = head.removeprefix("length ")
+    unit, *keywords = _SIZES.get((kind, bound != head), ("",))
+    is_new = bound in BOUNDS and bool(keywords) and schema.keys().isdisjoint(keywords)
+    return f"{bound} {value}{unit}" if is_new and "." not in value and value not in ("0", "1") else ""
+
+
+_SIZES = {
+    ("integer", False): ("", "maximum", "minimum"),
+    ("number", False): ("", "maximum", "minimum"),
+    ("string", True): (" characters", "maxLength", "minLength"),
+    ("array", True): (" items", "maxItems", "minItems"),
+}
+"""Unit and keywords of a bound, by a parameter's type and by whether the bound is one of its length."""
 
 
 def _is_form_open(form: str, name: str, schema: Mapping[str, Any], texts: str) -> bool:

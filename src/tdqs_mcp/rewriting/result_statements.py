@@ -1,6 +1,7 @@
 """Sentences about what comes back from a tool, as its code proves."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
@@ -16,11 +17,8 @@ MIN_KEYS = 2
 MAX_QUOTED = 120
 """Characters of a text that a sentence repeats."""
 
-MAX_RARE = 4
-"""Keys that an object may have that a sentence names."""
-
-MAX_FORMS = 2
-"""Forms of a result that one sentence names."""
+MAX_RARE = 2
+"""Keys that an object may have that a sentence names; where there are more, what comes back depends on something."""
 
 _PATTERNS = PatternTable("rewriting")
 
@@ -39,7 +37,9 @@ def result_sentences(subject: Subject, code: ToolCode) -> Iterator[str]:
     if sentence := _returned(present, subject, is_all=not quoted):
         yield sentence
     if len(quoted) == 1 and len(present) == 1:
-        yield f"If nothing is found, the result is the text {next(iter(quoted.values()))}, not an error."
+        text = next(iter(quoted.values()))
+        answer = "a text that says so" if "…" in text else f"the text {text}"
+        yield f"If nothing is found, the result is {answer}, not an error."
 
 
 def _is_switch(schema: Mapping[str, Any]) -> bool:
@@ -62,13 +62,14 @@ def _returned(forms: list[CodeResult], subject: Subject, *, is_all: bool) -> str
         return ""
     labeled = [form for form in forms if form.kind is ResultKind.TEXT and form.labels]
     beginnings = {form for form in forms if any(_begins(form, whole) for whole in labeled)}
-    parts = list(dict.fromkeys(_result_words(form) for form in forms if form not in beginnings))
-    if not parts or not all(parts) or len(parts) > MAX_FORMS:
+    echoed = {parameter.name.lower() for parameter in subject.signals.parameters}
+    parts = list(dict.fromkeys(_result_words(form, echoed) for form in forms if form not in beginnings))
+    if len(parts) != 1 or not parts[0]:
         return ""
-    if is_all and len(parts) == 1 and forms[0].kind is not ResultKind.TEXT and not subject.is_result_open:
+    if is_all and forms[0].kind is not ResultKind.TEXT and not subject.is_result_open:
         verb = "is" if forms[0].kind is ResultKind.OBJECTS else "has"
         return f"The result {verb} {parts[0]}."
-    return f"Returns {joined(parts, 'or')}."
+    return f"Returns {parts[0]}."
 
 
 def _begins(form: CodeResult, whole: CodeResult) -> bool:
@@ -90,14 +91,14 @@ def _tells_absence(form: CodeResult) -> bool:
     return is_negation(first.lower()) or _PATTERNS.failure.fullmatch(sentence) is not None
 
 
-def _result_words(form: CodeResult) -> str:
+def _result_words(form: CodeResult, echoed: AbstractSet[str]) -> str:
     """Return a form of a result in words; empty for what tells an agent nothing.
 
-    That is a message that something was done, and the address that the server asks.
+    That is a message that something was done, what the call was given, and the address that the server asks.
     """
     match form.kind:
         case ResultKind.OBJECT | ResultKind.OBJECTS:
-            return _object_words(form)
+            return _object_words(form, echoed)
         case ResultKind.TEXT:
             return _text_words(form)
         case ResultKind.IMAGE:
@@ -106,16 +107,16 @@ def _result_words(form: CodeResult) -> str:
             return ""
 
 
-def _object_words(form: CodeResult) -> str:
+def _object_words(form: CodeResult, echoed: AbstractSet[str]) -> str:
     """Return the keys of an object if these are all, and not those of any result: `success`, `message`."""
     keys = form.keys
-    is_telling = any(key.lower() not in words_from("rewriting", "bare_keys") for key in keys)
+    is_telling = any(key.lower() not in words_from("rewriting", "bare_keys") | echoed for key in keys)
     is_envelope = not words_from("rewriting", "envelope_keys").isdisjoint((*keys, *form.rare))
-    is_whole = len(keys) <= MAX_FIELDS and len(form.rare) <= MAX_RARE and not form.is_open
+    is_whole = len(keys) <= MAX_FIELDS and len(form.rare) <= min(MAX_RARE, len(keys) - 1) and not form.is_open
     if len(keys) < MIN_KEYS or not is_whole or is_envelope or not is_telling:
         return ""
-    listing = joined([_key_words(key, dict(form.lists)) for key in keys], "and")
-    listing += f", at times also {listed(form.rare)}" if form.rare else ""
+    words = [_key_words(key, dict(form.lists)) for key in keys]
+    listing = joined([*words, f"optionally {listed(form.rare)}"] if form.rare else words, "and")
     return f"a list of objects with {listing}" if form.kind is ResultKind.OBJECTS else listing
 
 
@@ -132,8 +133,12 @@ def _text_words(form: CodeResult) -> str:
     parts = [f'"{label}"' for label in form.keys]
     if form.row:
         row = joined([f'"{label}"' for label in form.row], "and")
-        parts.append(f"one {'line' if form.is_line else 'section'} per item ({row})")
-    return f"text with {joined(parts, 'and')}"
+        return joined([*parts, f"one {'line' if form.is_line else 'section'} per item with {row}"], "and")
+    return f"text with {joined(parts, 'and')}" if len(parts) >= MIN_LABELS else ""
+
+
+MIN_LABELS = 3
+"""Labels of a text without rows that a sentence names; of fewer, the name of the tool tells as much."""
 
 
 def _quoted(form: CodeResult) -> str:

@@ -306,6 +306,8 @@ def _misstated(name: str, schema: Mapping[str, Any], code: ToolCode) -> Iterator
     text = schema.get("description")
     text = text if isinstance(text, str) else ""
     for limit in own_limits(name, code):
+        if limit.condition:
+            continue
         head, _, number = limit.text.rpartition(" ")
         if head == "default" and schema.get("default") is None:  # `limit=None` in Python is no default of its own
             default = stated_default(text)
