@@ -124,7 +124,8 @@ class Expressions(Assignments):
             case Argument(name=name) if name:
                 return None, name, f"not {name}"
             case Closure() | ClassValue() | Instance():
-                return True if frame.module.is_python else None, "", ""
+                is_field = isinstance(test, Attribute) and isinstance(value, Instance)  # `author: User | None`
+                return True if frame.module.is_python and not is_field else None, "", ""
             case _:
                 self._use(value)
                 return None, "", ""

@@ -347,14 +347,14 @@ class Interpreter(Expressions):
                     self._note_bounds(inner, frame)  # `depth !== undefined && depth > 100`
             case Compare(left=left, operator=operator, right=right) if not self._unclear:
                 for side, other, sign in ((left, right, operator), (right, left, _MIRRORED.get(operator, ""))):
-                    inner, what = _measured(side)
+                    inner, measure = _measured(side)
                     with self.muted():
                         value, bound = self.evaluate(inner, frame), self.evaluate(other, frame)
                     word = _BOUNDED.get((sign, is_negated))
                     names = {part.name for part in alternatives(value) if isinstance(part, Argument)} - {""}
                     if word and isinstance(bound, Constant) and type(bound.value) in (int, float) and len(names) == 1:
                         place = (frame.module, refused.line, frame.depth)
-                        text = f"{what}{word} {bound.value}"
+                        text = f"{measure}{word} {bound.value}"
                         self._note(self.trace.limits, "limit", *place, text, parameters=frozenset(names))
 
     def _guard(self, test: SyntaxNode, frame: CallFrame) -> None:

@@ -367,14 +367,14 @@ def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]
     limits: dict[tuple[str, str], CodeLimit] = {}
     for sighting in sorted(trace.limits, key=lambda sighting: -len(sighting.conditions)):
         for parameter in filter(None, sighting.parameters):
-            given = (parameter, f"not {parameter}", f"{parameter} != None", f"{parameter} == None")
+            own = (parameter, f"not {parameter}", f"{parameter} != None", f"{parameter} == None")
             limits[parameter, sighting.text] = CodeLimit(
                 parameter=parameter,
                 text=sighting.text,
                 file=sighting.path,
                 line=sighting.line,
                 depth=sighting.depth,
-                condition=" and ".join(part for part in sighting.conditions if part not in given),
+                condition=" and ".join(part for part in sighting.conditions if part not in own),
                 is_form=sighting.kind == FORM,
             )
     yield from limits.values()

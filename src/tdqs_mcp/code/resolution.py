@@ -332,16 +332,13 @@ class Resolution(ABC):
             case Name() | Attribute():
                 return self.instance(self.evaluate(annotation, CallFrame(module=scope.module, parent=scope)))
             case Subscript(value=outer, key=key) if dotted_name(outer).rpartition(".")[2] in ("Optional", "Annotated"):
-                value = self.typed(key.values[0] if isinstance(key, Collection) and key.values else key, scope)
-                is_open = value is not UNKNOWN and last_name(outer) == "Optional"
-                return join([value, Constant(value=None)]) if is_open else value
+                return self.typed(key.values[0] if isinstance(key, Collection) and key.values else key, scope)
             case Subscript(value=outer, key=key) if last_name(outer) in PLAIN_LISTS and not isinstance(key, Collection):
                 item = self.typed(key, scope)
                 return UNKNOWN if item is UNKNOWN else Listing(values=(item,), repeated=frozenset([item]))
             case Other(operator="|", parts=parts):
                 values = [self.typed(part, scope) for part in parts if not isinstance(part, Literal)]
-                is_open = len(values) < len(parts) and UNKNOWN not in values
-                return join([*values, Constant(value=None)] if is_open else values) if values else UNKNOWN
+                return join(values) if values else UNKNOWN
             case _:
                 return UNKNOWN
 

@@ -94,11 +94,11 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
         if can_continue_in_english(subject):
             errors = _own_errors(subject, code, common)
             demands = _Demands(subject, errors, frozenset(measured.names) - {subject.tool.name})
-            told = islice(_sentences(subject, code, demands, common, measured), MAX_SENTENCES)
+            sentences = islice(_sentences(subject, code, demands, common, measured), MAX_SENTENCES)
             documented = {part.path: part for part in _documented(subject, code)}
             limits = [(part, False) for part in _limited(subject, code, demands) if part.path not in documented]
             weigh = partial(_new_tokens, tool=subject.tool)
-            parts += [*documented.values(), *within([*limits, *told], growth=CODE_SHARE * growth, weigh=weigh)]
+            parts += [*documented.values(), *within([*limits, *sentences], growth=CODE_SHARE * growth, weigh=weigh)]
         statements[subject.tool.index] = tuple(part for part in parts if not find_threats({"text": _text(part)}))
     return {index: parts for index, parts in statements.items() if parts}
 
@@ -396,7 +396,7 @@ _DEMANDING = lazy_pattern(r"\b(?:requir|must|need|provide|missing|specif)", re.I
 
 
 class _Demands:
-    """What the code's errors demand: texts of single parameters by name, and sentences about a call."""
+    """Demands of the code's errors: texts of single parameters by name, and sentences about a call."""
 
     def __init__(self, subject: Subject, errors: Iterable[CodeError], siblings: AbstractSet[str]) -> None:
         self.texts: dict[str, list[tuple[str, CodePlace]]] = {}
@@ -637,8 +637,8 @@ def _limited(subject: Subject, code: ToolCode, demands: _Demands) -> Iterator[St
         old = schema.get("description") if isinstance(schema, Mapping) else 0
         if not isinstance(old, str | None):
             continue
-        said = f"{plain_text(old or '')} {plain_text(subject.tool.description or '')}"
-        texts = [part for part in demands.texts.get(name, ()) if plain_text(part[0]) not in said]
+        present = f"{plain_text(old or '')} {plain_text(subject.tool.description or '')}"
+        texts = [part for part in demands.texts.get(name, ()) if plain_text(part[0]) not in present]
         whole = " ".join([old or "", *(text for text, _ in texts)])
         texts += _limits(name, {**schema, "description": whole}, subject, code)
         if texts:
