@@ -131,9 +131,19 @@ def test_a_choice_that_leaves_no_rule_is_refused(words):
 # Profiles
 
 
-def test_strict_is_every_rule_but_those_that_only_a_directory_asks_for():
-    assert rules(profile="strict") == ALL - OF_DIRECTORIES
+def test_strict_is_every_rule_but_those_that_only_a_directory_or_another_linter_asks_for():
+    others = [rules(profile=name) for name in ("glama", "mcptest", "playground", "smells")]
+    for_auditors = {rule.id for rule in registry.RULES if rule.persona == "auditor"}
+    assert rules(profile="strict") == ALL - OF_DIRECTORIES - set().union(*others) & for_auditors
     assert {"TDQ720", "TDQ721"} == OF_DIRECTORIES
+    assert {"TDQ132", "TDQ301"} < rules(profile="strict")
+    assert "TDQ141" not in rules(profile="strict")
+
+
+def test_the_six_smells_are_a_profile():
+    words = [alias for rule in registry.RULES for alias in rule.all_aliases if alias.startswith("smell:")]
+    assert len(rules(profile="smells")) == 6
+    assert rules(profile="smells") < {registry.find(word).id for word in words}
 
 
 def test_glama_is_its_six_rules_with_its_severities():

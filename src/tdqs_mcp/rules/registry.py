@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
@@ -205,8 +205,16 @@ def _limited(name: str, table: Sequence[AnyRule]) -> AnyRule:
 
 
 def _is_shown(rule: AnyRule, profile: Profile) -> bool:
+    """Return whether a profile without rules has the rule; what only another linter asks for has that one's profile."""
     is_for_authors = rule.confidence is not Confidence.LOW and rule.persona is Persona.AUTHOR
-    return is_for_authors or (profile.is_strict and rule.persona is not Persona.REVIEWER)
+    is_foreign = rule.persona is Persona.AUDITOR and rule.id in _foreign_rules()
+    return is_for_authors or (profile.is_strict and rule.persona is not Persona.REVIEWER and not is_foreign)
+
+
+@cache
+def _foreign_rules() -> AbstractSet[str]:
+    checks = _all_checks(RULES)
+    return {rule for profile in PROFILES.values() if profile.is_foreign for rule in _profile_severities(checks, profile)}
 
 
 def _uncertain(table: Sequence[AnyRule]) -> set[str]:
