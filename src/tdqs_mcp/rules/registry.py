@@ -213,8 +213,8 @@ def _is_shown(rule: AnyRule, profile: Profile) -> bool:
 
 @cache
 def _foreign_rules() -> AbstractSet[str]:
-    checks = _all_checks(RULES)
-    return {rule for profile in PROFILES.values() if profile.is_foreign for rule in _profile_severities(checks, profile)}
+    checks, foreign = _all_checks(RULES), (profile for profile in PROFILES.values() if profile.is_foreign)
+    return {rule for profile in foreign for rule in _profile_severities(checks, profile)}
 
 
 def _uncertain(table: Sequence[AnyRule]) -> set[str]:
