@@ -1038,6 +1038,13 @@ def test_the_hints_of_a_review_have_lines_as_reasons(read, tmp_path, command):
     assert tool["openWorldHint"]["justification"].endswith(
         "it only reads there: http-read (GET) to x.test at server.py:8"
     )
+    read(server_py=f"{HEAD}@server.tool()\ndef run(a: str) -> str:\n    return str(eval(a))\n")
+    (tool,) = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]
+    assert tool["openWorldHint"] == {"value": True, "justification": "runs-code (eval) at server.py:7"}
+    queue = "from celery import Celery\napp = Celery('x')\n"
+    read(server_py=f"{queue}{HEAD}@server.tool()\ndef run(a: str) -> str:\n    app.send_task('sail', args=[a])\n")
+    (tool,) = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]
+    assert (tool["readOnlyHint"]["value"], tool["openWorldHint"]["value"]) == (False, False)
     run = 'import subprocess\n    return subprocess.run(["git", "status", a]).stdout\n'
     read(server_py=f"{HEAD}@server.tool()\ndef run(a: str) -> str:\n    {run}")
     (tool,) = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]

@@ -143,11 +143,12 @@ def openai_hints(report: CodeReport) -> dict[str, Any]:
 
 def _justified(tool: ToolCode) -> Iterator[tuple[str, dict[str, Any]]]:
     changes = [effect for effect in tool.effects if effect.kind not in _READS]
-    remote = [effect for effect in changes if effect.kind in (EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT)]
+    remote = [effect for effect in changes if effect.kind in _REACHING]
+    is_public = _changes_others(tool, remote)
     for hint, proof, evidence in (
         ("readOnlyHint", tool.read_only, changes),
         ("destructiveHint", tool.destructive, changes),
-        ("openWorldHint", _changes_others(tool, remote), remote),
+        ("openWorldHint", is_public, remote if is_public is not False else []),
     ):
         is_known = isinstance(proof, bool)
         nothing = "no call of the handler changes anything"
@@ -168,8 +169,25 @@ _HARMLESS = {
 }
 
 
-def _changes_others(tool: ToolCode, remote: list[CodeEffect]) -> Proof:
-    """Return whether the tool changes state of others: an HTTP write does, a POST may."""
-    if any(effect.kind is EffectKind.HTTP_WRITE for effect in remote):
+_REACHING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT, EffectKind.RUNS_CODE, EffectKind.PROCESS})
+"""Effects by which a tool may change what is not its own."""
+
+
+def _changes_others(tool: ToolCode, reaching: list[CodeEffect]) -> Proof:
+    """Return whether the tool changes state of others: an HTTP write and code of the agent's do, a POST may.
+
+    A program does if it changes something and the tool reaches others by nothing else.
+    """
+    if any(effect.kind is EffectKind.HTTP_WRITE or _is_agents_code(effect) for effect in reaching):
         return True
-    return "unknown" if remote or tool.unresolved else False
+    programs = [effect for effect in reaching if effect.kind is EffectKind.PROCESS]
+    is_near = tool.open_world is False or tool.read_only is True
+    if programs == reaching and is_near and not tool.unresolved:
+        return False
+    requests = any(effect.kind is EffectKind.HTTP_READ for effect in tool.effects)
+    is_program_remote = programs == reaching and tool.open_world is True and not requests
+    return True if is_program_remote and any(effect.is_change for effect in programs) else "unknown"
+
+
+def _is_agents_code(effect: CodeEffect) -> bool:
+    return effect.kind is EffectKind.RUNS_CODE and effect.is_given

@@ -13,7 +13,7 @@ from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import find_limits, stated_default
 from tdqs_mcp.facts.text.effects import deleting_verbs
-from tdqs_mcp.facts.text.statements import stated_hints, stated_keys, states_saving
+from tdqs_mcp.facts.text.statements import stated_hints, stated_keys, states_mere_reading, states_saving
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.results.tool_code import (
@@ -212,7 +212,9 @@ def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, Cod
     also only where it asks neither another machine nor a program. "Returns `id` and `name`" may speak of what is inside
     the result, unless most of these are its keys.
     """
-    if ("readOnlyHint", True) in stated_hints(sentence):
+    if ("readOnlyHint", True) in stated_hints(sentence) or (
+        states_mere_reading(sentence) and not _tells_change(subject)
+    ):
         if code.read_only is not False or _hint(subject, "readOnlyHint") is True:
             return None
         effects = [effect for effect in code.own_effects if effect.is_change]
@@ -230,6 +232,13 @@ def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, Cod
         claim = f"the code that starts at {code.handler} returns {', '.join(keys)} and never {', '.join(missing)}"
         return claim, code.handler, "name the keys that it returns"
     return None
+
+
+def _tells_change(subject: Subject) -> bool:
+    """Return whether a word of the definition is about a change: "only reads the header" is then about that alone."""
+    verbs = {EFFECTS[LEMMAS[word]] for word in definition_words(subject) if word in LEMMAS}
+    is_kept = not words_from("rewriting", "keeping").isdisjoint(definition_words(subject) - {"file", "files", "disk"})
+    return is_kept or any(verb.is_mutating for verb in verbs)
 
 
 _WITH_KEYS = (ResultKind.OBJECT, ResultKind.OBJECTS)

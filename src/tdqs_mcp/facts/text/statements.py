@@ -134,6 +134,12 @@ def _states_reading(sentence: str) -> bool:
     return EFFECTS.get(verb) is Effect.READ if match[1] else _is_change(verb)
 
 
+def states_mere_reading(sentence: str) -> bool:
+    """Return whether a whole sentence says that a call only reads a thing: "Only reads the file."."""
+    match = _PATTERNS.mere_reading.fullmatch(sentence.strip())
+    return match is not None and EFFECTS.get(LEMMAS.get(match[1].lower(), "")) is Effect.READ
+
+
 def _is_change(verb: str) -> bool:
     return verb in EFFECTS and EFFECTS[verb].is_mutating
 
