@@ -418,7 +418,8 @@ class Calls(Resolution):
     ) -> Value:
         name = target.name.removesuffix(".call").removesuffix(".apply")
         first = arguments[0] if arguments else UNKNOWN
-        for place, argument in enumerate(arguments):
+        places: list[tuple[int | str, Value]] = [*enumerate(arguments), *keywords.items()]
+        for place, argument in places:
             self._note_form(self.knowledge.form(name, place, is_python=frame.module.is_python), argument, node, frame)
         if name == "functools.partial" and isinstance(first, Closure):
             return replace(first, leading=first.leading + arguments[1:])

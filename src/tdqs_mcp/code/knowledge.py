@@ -231,7 +231,7 @@ class Knowledge:
         names = {maker, maker.rpartition(".")[0]}
         return name != maker and not names.isdisjoint(data.containers) and names.isdisjoint(data.fleeting)
 
-    def form(self, name: str, place: int, *, is_python: bool) -> str:
+    def form(self, name: str, place: int | str, *, is_python: bool) -> str:
         """Return what a call's argument at a place must be: `JSON` of `json.loads`; empty where it may be anything."""
         return self._languages[is_python].forms.get((name, place), "")
 
@@ -251,7 +251,7 @@ class _Language:
     plain: frozenset[str]
     packages: Mapping[str, Mapping[str, Sequence[Spec]]]
     methods: Mapping[str, Sequence[Spec]]
-    forms: Mapping[tuple[str, int], str]
+    forms: Mapping[tuple[str, int | str], str]
     """What a call takes at a place."""
 
 
@@ -279,7 +279,7 @@ def _load(name: str) -> _Language:
         packages=packages,
         methods=methods,
         forms={
-            (name, int(place)): form
+            (name, int(place) if place.isdigit() else place): form
             for form, calls in data["forms"].items()
             for name, place in zip(calls.split()[::2], calls.split()[1::2], strict=True)
         },

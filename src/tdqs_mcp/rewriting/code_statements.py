@@ -430,7 +430,7 @@ MAX_CASES = 6
 
 def _only_parameter(error: CodeError, sentence: str, names: AbstractSet[str]) -> str:
     """Return the parameter that a demand is about: the only one that the code tests, or the one it begins with."""
-    tests = [test for test in re.split(r" (?:and|or) ", error.condition) if " == '" not in test]
+    tests = [test for test in re.split(r" (?:and|or) ", error.condition) if "= '" not in test]
     tested = {test.removeprefix("not ").partition(" ")[0] for test in tests} & names
     first = re.split(r"[^\w]", sentence.lstrip("`"), maxsplit=1)[0]
     name = next(iter(tested)) if len(tested) == 1 else first if first in names else ""
@@ -562,7 +562,12 @@ def _plain_error(text: str) -> str:
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
     first = re.sub(r"[,(]? ?(?:e\.g|i\.e)\.?$", "", first)
     first = re.sub(r"(?<=\w{3}): .*", "", first) if _PATTERNS.demand.fullmatch(first.split(": ")[0]) else first
-    return first.rstrip(" .:") if is_plain and not first.endswith("one of") else ""
+    is_half = "{}" in text and _HALF.search(first)
+    return first.rstrip(" .:") if is_plain and not is_half else ""
+
+
+_HALF = lazy_pattern(r"\b(?:one of|to \w+)$")
+"""The end of a sentence of which the rest is computed: "Boat must be moored to change: {}"."""
 
 
 _NAMED = lazy_pattern(r"^[\"'`]?\{\}[\"'`]?(?= \w)")
@@ -739,9 +744,9 @@ _SIZES = {
 def _is_form_open(form: str, name: str, schema: Mapping[str, Any], texts: str) -> bool:
     """Return whether neither the schema nor a text nor the parameter's name says what the code takes it for."""
     words = {word.lower() for word in (*words_of(texts), *name_parts(name))} | ({"*"} if "*" in texts else set())
-    is_text = schema.get("type") == "string" or "anyOf" in schema
+    kinds = ("number", "integer") if form.startswith("in ") else ("string",)
     return (
-        is_text
+        (schema.get("type") in kinds or "anyOf" in schema)
         and words.isdisjoint(read_table("rewriting")["forms"][form].split())
         and _FORM_KEYWORDS.isdisjoint(schema)
     )
