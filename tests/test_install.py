@@ -298,7 +298,11 @@ def test_a_folder_of_code_or_definitions_is_proposed_and_named(command, tmp_path
     shown = command("install", "cursor", "--dry-run").stdout.decode()
     assert f"proposed: an agent may read files in {folder}," in shown
     assert f'"{folder}"' in shown
-    for place in (tmp_path, tmp_path.parent):  # a home and what is around it, whatever they hold
+    passing = tmp_path / "passing"
+    (passing / file).parent.mkdir(parents=True)
+    (passing / file).write_text(text, "utf-8")
+    monkeypatch.setattr("tempfile.tempdir", str(passing))
+    for place in (passing, tmp_path, tmp_path.parent):  # temporary files, a home and what is around it
         monkeypatch.chdir(place)
         assert "--root" not in command("install", "cursor", "--dry-run").stdout.decode()
 

@@ -10,6 +10,7 @@ from difflib import unified_diff
 from functools import partial
 from itertools import count
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from tdqs_mcp.app.catalogs import has_code, load_all, load_configured
@@ -269,10 +270,10 @@ PROJECT_FILES = (".git", "pyproject.toml", "package.json")
 
 
 def is_project(folder: Path) -> bool:
-    """Return whether a folder is a project, or holds code or definitions; a home and what is around it never is."""
+    """Return whether a folder is a project, or holds code or definitions; a home, or one for temporary files, never is."""
     if any((folder / name).exists() for name in PROJECT_FILES):
         return True
-    if Path.home().resolve().is_relative_to(folder.resolve()):
+    if any(Path(place).resolve().is_relative_to(folder.resolve()) for place in (Path.home(), gettempdir())):
         return False
     return has_code(folder) or any(b'"tools"' in read_bytes(path) for path in folder.glob("*.json") if path.is_file())
 
