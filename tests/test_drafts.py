@@ -171,6 +171,10 @@ READ = tool(
         ("`ratio` is above 0.", True),
         ("`encoding` is utf-8 by default.", True),
         ("`encoding` defaults to `latin-1`.", False),
+        ("Without `encoding`, it reads `utf-8`.", True),
+        ("Without `encoding`, it reads `latin-1`.", False),
+        ("Without `encoding`, it tries `utf-8`, then `latin-1`.", True),
+        ("`size` counts from 1.", False),
     ],
 )
 def test_a_bound_or_default_that_the_schema_disproves_is_a_conflict(catalog, sentence, is_true):

@@ -1124,3 +1124,25 @@ def test_a_catalog_of_which_nothing_is_proven_says_so_with_what_is_left_in_one_l
     assert "edit_file.parameters.edits" not in asked  # the schema has the fields of its entries
     text = command("rewrite", file).stdout.decode()
     assert "Nothing is proven beyond what the definitions say; 2 tools need you: " in text
+
+
+def test_one_identifier_of_two_for_the_same_thing_is_looked_up():
+    listing = tool("list_queues", "List the queues of an account.")
+    urls, purge, logs = rewritten(
+        tool("get_queue_url", "Get the URL of a queue by its name.", takes("queue_name")),
+        tool("purge_queue", "Purge a queue of all messages in it.", takes("queue_id")),
+        tool("read_logs", "Read the logs of a queue with all errors.", takes("queue_id", "queue_uuid")),
+        listing,
+        judge=Pleased(),
+    )[:3]
+    assert not urls.changes, "the list that gives the name gives the URL"
+    assert "Find `queue_id` with `list_queues`." in description(purge)
+    assert not logs.changes, "nothing says where the other one comes from"
+
+
+@pytest.mark.parametrize(("tellers", "is_told"), [(1, False), (2, True)])
+def test_words_for_a_name_of_one_word_are_those_of_two_siblings(tellers, is_told):
+    words = {"type": "string", "description": "Words of the text, with typos"}
+    told = [tool(f"find_{kind}", f"Finds {kind} of a shop.", takes(query=words)) for kind in ("orders", "bills")]
+    rewrite = rewritten(tool("find_letters", "Finds letters of a shop.", takes("query")), *told[:tellers])[0]
+    assert any(change.path.endswith("/query/description") for change in rewrite.changes) is is_told

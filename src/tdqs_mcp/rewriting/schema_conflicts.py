@@ -249,6 +249,10 @@ def _default_conflicts(node: Node, clauses: Sequence[str], accepted: Accepted) -
     values = {spell(value).lower(): spell(value) for value in accepted.values or ()}
     own = node.schema.get("description")
     values |= {word.lower(): word for word in _quoted(own)} if isinstance(own, str) else {}
+    absent = _PATTERNS.absent.match(", ".join(clauses))
+    values_then = _quoted(absent["rest"]) if absent and absent["name"] == node.name else []
+    if len(values_then) == 1 and isinstance(default, str) and default.lower() not in map(str.lower, values_then):
+        yield reason
     for clause in (_USED.sub("", clause) for clause in clauses):
         before, *behind = _PATTERNS.unless.split(clause, maxsplit=1)
         words = {word.lower() for word in _TOKEN.findall(before)} - {(node.name or "").lower()}

@@ -139,7 +139,7 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
     for namesake in namesakes:
         by_text.setdefault(namesake.text, []).append(namesake)
     is_word = len(name_parts(name)) == 1  # `name` and `path` differ from tool to tool
-    if is_word and (len(by_text) > 1 or not all(text.isascii() or len(group) > 1 for text, group in by_text.items())):
+    if is_word and [len(group) > 1 for group in by_text.values()] != [True]:
         return None
     is_required = name in arguments.required(tool)
     fit = [
@@ -247,9 +247,12 @@ class ValueSources:
         """Return where each parameter's value comes from, required ones first.
 
         Skip a name if the entity's id has the same source: of `board_id` and `board_name`, `list_boards` gives the id.
+        Of a `run_id` and a `run_uuid` that it might give, it is the first.
         """
         ordered = sorted(subject.signals.parameters, key=lambda parameter: not parameter.is_required)
-        origins = [origin for item in ordered if is_plain(item.name) and (origin := self._origin(subject, item))]
+        every = [origin for item in ordered if is_plain(item.name) and (origin := self._origin(subject, item))]
+        first = {(origin.tools, name_parts(origin.parameter)[:-1]): origin for origin in reversed(every)}
+        origins = [origin for origin in every if origin in first.values()]
         strong = {origin.tools for origin in origins if not _is_weak(origin.parameter)}
         return tuple(origin for origin in origins if origin.tools not in strong or not _is_weak(origin.parameter))
 
@@ -306,6 +309,9 @@ class ValueSources:
         is_weak = _is_weak(parameter.name)
         if is_weak and name_parts(parameter.name)[-1:] == ("url",) and label.verb in _words("setting_verbs"):
             return ()  # the address is what is set
+        words = label.thing.lower().split()
+        if words[-1:] and words[-1] in _words("identifiers") and _keys(words[:-1]) == thing:
+            return ()  # `get_queue_url` turns one identifier into another: the list that gives one gives both
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
         # Of a `session_id`, "the search session": another one than that which is listed.
         foreign = (_said_thing(parameter) - thing) & own if thing < _said_thing(parameter) else frozenset[str]()
