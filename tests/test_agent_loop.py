@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from agent_session import BAD, SIBLING
-from definitions import flat, tool
+from definitions import flat, takes, tool
 from mcp import Client
 from own_server import caller, in_process, over_stdio, serving
 
@@ -640,3 +640,43 @@ async def test_instructions_of_the_server_are_drafted_with_its_tools():
         new = json.loads((await client.read_resource(f"tdqs://catalogs/{answer['newCatalog']}")).contents[0].text)
     assert new["instructions"] == words
     assert "the instructions speak of 9 tools, the server has 2" in json.dumps(answer)
+
+
+async def test_advice_about_a_whole_server_is_true_of_it_and_says_each_thing_once():
+    limit = {"limit": {"type": "integer"}}
+    tools = [
+        *(tool(f"list_{name}", f"Lists {name}.\n\nArgs:\n  limit: Most {name}", takes(**limit)) for name in "abcd"),
+        *(tool(f"close_{name}", f"Closes {name}. Use it when {name} is done.", takes("why")) for name in "abcd"),
+        *(tool(f"show_log{part}", f"Shows the log{part} of the shop.") for part in ("", "_errors", "_warnings")),
+        tool("list_notes", "Lists the notes of orders.", flat(0)),
+        *(tool(f"change_{name}", f"Changes {name}. Ask an owner first.", takes("note_id")) for name in "abcd"),
+    ]
+    async with in_process() as client:
+        answer = await caller(client)("score_server", catalog=tools)
+    shared = "\n".join(answer["shared"])
+    assert "4 tools take `why`, and none describes it" in shared
+    assert "`limit`" not in shared, "the descriptions tell what it is"
+    assert "4 tools say 'Ask an owner first.': say it once in the server's instructions, and of which" in shared
+    assert "Use it when" not in shared
+    views = "`show_log`, `show_log_errors` and `show_log_warnings` read and take the same"
+    assert any(views in line for line in answer["toolSet"])
+    whys = [line["why"] for line in answer["tools"] if "why" in line]
+    assert len(set(whys)) == len(whys), "a reason that several tools have stands once"
+    assert sum(len(group["tools"]) for group in answer["sharedWhy"]) + len(whys) == len(answer["tools"])
+
+
+async def test_drafts_that_make_it_worse_are_told_so_with_each_lost_sentence_once():
+    warning = "Never call it twice for one berth."
+    tools = [tool(f"close_{name}", f"Closes the {name} of one berth at night. {warning}") for name in WORDS_OF_BERTHS]
+    words = {each["name"]: {"description": f"Closes {each['name'].partition('_')[2]}."} for each in tools}
+    async with in_process() as client:
+        draft = await caller(client)("suggest_rewrite", catalog=tools, draft=words)
+    assert draft["verdict"] == "worse"
+    assert draft["next"].startswith("This is worse")
+    [lost] = draft["sharedDropped"]
+    assert (lost["dropped"], sorted(lost["tools"])) == (f"⟦{warning}⟧", sorted(words))
+    assert not any("dropped" in line for line in draft["rewrites"])
+    assert all(line["why"] for line in draft["rewrites"] if line["becomes"] < line["tdqs"])
+
+
+WORDS_OF_BERTHS = ("gate", "lamp", "crane", "pump")

@@ -1,6 +1,7 @@
 """The calling agent as judge, alone and on a jury, through a real client in both protocol eras."""
 
 import json
+import re
 from contextlib import asynccontextmanager
 
 import pytest
@@ -8,8 +9,10 @@ from definitions import flat, tool
 from loopback import USUAL, rubric_of, tdqs, tool_name
 from own_server import caller, in_process, refusal
 
+from tdqs_mcp.app.judging import prompts
 from tdqs_mcp.facts.schema.signals import estimate_tokens
 from tdqs_mcp.rubrics.rubric import RUBRICS, load
+from tdqs_mcp.sources.files import read_catalog
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -168,8 +171,11 @@ async def test_what_the_caller_has_judged_orders_its_rewrites_and_compares_its_v
         assert "judge_definitions has the prompt" in compared["ungraded"][0]
 
 
-async def test_the_prompts_of_117_tools_are_60_000_tokens_at_most(shared):
-    files = (shared / "data" / "catalogs" / f"{name}.json" for name in ("cloudflare", "playwright", "clickhouse"))
+@pytest.mark.parametrize(
+    "servers", [("cloudflare", "playwright", "clickhouse"), ("gitlab-zereight",)], ids=["three", "one with long texts"]
+)
+async def test_the_prompts_of_117_tools_are_60_000_tokens_at_most(servers, shared):
+    files = (shared / "data" / "catalogs" / f"{name}.json" for name in servers)
     tools = [each for file in files for each in json.loads(file.read_text(encoding="utf-8"))["tools"]][:117]
     tokens, offset, prompts = 0, 0, 0
     async with connect(TDQS_CACHE="off") as (_, call):
@@ -179,6 +185,23 @@ async def test_the_prompts_of_117_tools_are_60_000_tokens_at_most(shared):
             prompts, offset = prompts + len(page["prompts"]), page["nextOffset"]
     assert prompts == 117
     assert tokens <= 60_000
+
+
+@pytest.mark.parametrize("rubric", ["tdqs", "smells"])
+async def test_a_template_and_its_values_are_the_published_prompt(rubric):
+    catalog = [tool(f"get_berth_{place}", f"Gets berth {place}.\n\nArgs: none", flat(place)) for place in range(30)]
+    published = prompts(read_catalog(catalog, name="inline"), rubric=rubric)["tools"]
+    async with connect(TDQS_CACHE="off") as (_, call):
+        page = await call("judge_definitions", catalog=catalog, rubric=rubric, limit=3)
+    slots = re.findall(r"\{(\w+)\}", page["template"])
+    pattern = re.escape(page["template"])
+    for slot in slots:
+        pattern = pattern.replace(re.escape(f"{{{slot}}}"), f"(?P<{slot}>.*)")
+    for prompt, whole in zip(page["prompts"], published, strict=False):
+        filled = re.fullmatch(pattern, whole["user"], re.DOTALL).groupdict()
+        siblings = set(page.get("siblings", "").strip("⟦⟧").split())
+        assert set(filled.pop("siblings", "").split()) == siblings - {prompt["name"]}
+        assert re.fullmatch(r"⟦(\w+)\n(.*)\n\1⟧", prompt["user"], re.DOTALL)[2] == "\n".join(filled.values())
 
 
 # A jury with the caller on it

@@ -135,21 +135,25 @@ def prompts_answer(
     catalog: str,
     rubric: str,
     is_answered: Callable[[Mapping[str, Any]], bool],
+    values: Callable[[Mapping[str, Any]], str],
+    template: str,
     schema: Mapping[str, Any],
     window: Window,
     next_step: str,
 ) -> AgentAnswer:
     """Return a page of the prompts that have no answer, cut where it grows too long.
 
-    The system prompt, the siblings and the schema come with the first page: `names` are those of all tools.
+    The system prompt and the schema come with the first page. Of a catalog whose `names` are more than a few, so do the
+    template and the list of siblings, which all prompts share; each is then its values for the template.
     """
     entries = prompts["tools"] if part in ("tools", "code") else [prompts[part]]
     open_places = [place for place, entry in enumerate(entries) if not is_answered(entry)]
     ahead = [place for place in open_places if place >= window.offset]
-    users = {place: _without_siblings(entries[place], names) for place in ahead[: window.limit]}
+    is_short = "name" in entries[0] and len(" ".join(names)) > MAX_SIBLINGS
+    users = {place: values(entries[place]) if is_short else entries[place]["user"] for place in ahead[: window.limit]}
     page = within_budget(users, lambda place: len(users[place]))
-    longest = min(entries, key=lambda entry: len(entry.get("name", "")))  # its list of siblings is the longest
-    is_listed = not window.offset and _without_siblings(longest, names) != longest["user"]
+    is_first = bool(page) and not window.offset
+    siblings = fence(" ".join(names), PAGE_BUDGET)
     content = {
         **window.head(len(entries)),
         "nextOffset": ahead[len(page)] if len(page) < len(ahead) else None,
@@ -158,26 +162,18 @@ def prompts_answer(
         "part": part,
         "rubric": rubric,
         "answeredCount": len(entries) - len(open_places),
-        **({"system": entries[page[0]]["system"]} if page and not window.offset else {}),
-        **({"siblings": fence(" ".join(names), PAGE_BUDGET)} if is_listed else {}),
+        **({"system": entries[page[0]]["system"]} if is_first else {}),
+        **({"template": template} if is_first and is_short else {}),
+        **({"siblings": siblings} if is_first and is_short and "{siblings}" in template else {}),
         "prompts": [_prompt_line(entries[place], users[place]) for place in page],
-        **({"answerSchema": dict(schema)} if page and not window.offset else {}),
+        **({"answerSchema": dict(schema)} if is_first else {}),
         "next": next_step,
     }
     return AgentAnswer(content=content)
 
 
 MAX_SIBLINGS = 200
-"""Characters of a list of siblings that each prompt repeats; a longer one stands on the first page alone."""
-
-SIBLINGS = "(on the first page)"
-
-
-def _without_siblings(entry: Mapping[str, str], names: Sequence[str]) -> str:
-    """Return the exact prompt, with a pointer in place of a long list of siblings."""
-    listing = "\n".join(name for name in names if name != entry.get("name"))
-    head, matched, tail = entry["user"].rpartition(listing) if len(listing) > MAX_SIBLINGS else ("", "", "")
-    return f"{head}{SIBLINGS}{tail}" if matched else entry["user"]
+"""Characters of the tools' names up to which each prompt is whole."""
 
 
 def _prompt_line(entry: Mapping[str, str], user: str) -> dict[str, Any]:
@@ -250,7 +246,7 @@ def score_answer(
         **_results(score),
         **(server_advice(score.findings, measured, coherence) if measured else {}),
         "findings": answer(tally(score.findings), only=SEVERITIES),
-        **shared_fixes(lines),
+        **shared_reasons(lines),
         "tools": lines,
     }
     if measured and isinstance(score, ServerScore):
@@ -337,19 +333,23 @@ def _tool_lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> Ite
 
 
 def _why(tool: AnyTool) -> dict[str, Any]:
-    """Return the first sentence of the judge's reason for the lowest score of a tool that is not in tier A."""
-    if not isinstance(tool, ToolScore) or tool.tier is Tier.A:
-        return {}
-    return {"why": fence(sentences_of(tool.judgements[tool.weakest].justification)[0], MAX_MESSAGE)}
+    """Return why a tool that is not in tier A scores low."""
+    return {"why": reason_for(tool)} if isinstance(tool, ToolScore) and tool.tier is not Tier.A else {}
+
+
+def reason_for(tool: ToolScore) -> str:
+    """Return the first sentence of the judge's reason for a tool's lowest score."""
+    return fence(sentences_of(tool.judgements[tool.weakest].justification)[0], MAX_MESSAGE)
 
 
 def lowest_lines(score: ServerScore, *, below: int) -> list[dict[str, Any]]:
-    """Return the lowest tools below a score, each with the finding to begin with."""
+    """Return the lowest tools below a score, each with the judge's reason and the finding to begin with."""
     page = [tool for tool in score.lowest_tools if tool.tdqs < below]
     fixes = _fixes(score, page, by_tool(score.findings))
     return [
         {
             **answer(tool, only="name tdqs weakest"),
+            **_why(tool),
             **(
                 {"fix": answer(fixes[tool.index], only="rule suggestion", limit=MAX_MESSAGE)}
                 if tool.index in fixes
@@ -360,17 +360,23 @@ def lowest_lines(score: ServerScore, *, below: int) -> list[dict[str, Any]]:
     ]
 
 
-def shared_fixes(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Take a fix that several tools need out of their lines; return each once, with the names of its tools."""
+def shared_values(lines: Sequence[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    """Take what several tools have under a key out of their lines; return each once, with the names of its tools."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
-        if "fix" in line:
-            groups.setdefault(json.dumps(line["fix"]), []).append(line)
+        if key in line:
+            groups.setdefault(json.dumps(line[key]), []).append(line)
     shared = [group for group in groups.values() if len(group) > 1]
-    fixes = [{**group[0]["fix"], "tools": [line["name"] for line in group]} for group in shared]
+    values = [(group[0][key], [line["name"] for line in group]) for group in shared]
     for line in (line for group in shared for line in group):
-        del line["fix"]
-    return {"sharedFixes": fixes} if fixes else {}
+        del line[key]
+    return [{**(value if isinstance(value, dict) else {key: value}), "tools": names} for value, names in values]
+
+
+def shared_reasons(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the fixes and the reasons for low scores that several tools have in common, out of their lines."""
+    shared = {"sharedFixes": shared_values(lines, "fix"), "sharedWhy": shared_values(lines, "why")}
+    return {key: values for key, values in shared.items() if values}
 
 
 def _fixes(

@@ -16,7 +16,9 @@ from tdqs_mcp.report.agent_answers import (
     cut_lists,
     first_problems,
     lowest_lines,
-    shared_fixes,
+    reason_for,
+    shared_reasons,
+    shared_values,
     within_budget,
 )
 from tdqs_mcp.report.blocks import diff_runs, unjudged_lines
@@ -85,6 +87,9 @@ class RewritePage:
     listed: list[Rewrite]
     """Those of the lines."""
 
+    dropped: list[dict[str, Any]]
+    """Sentences that several drafts leave out, each once with its tools."""
+
     unlisted: int
     """Rewrites that are taken, and for whose lines there is no room."""
 
@@ -107,13 +112,25 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> RewritePage:
         if not is_full and (hints := _only_hints(rewrite)):
             groups.setdefault(hints, []).append(fence_name(rewrite.name))
     pairs = [pair for pair in zip(visible, lines, strict=False) if is_full or not _only_hints(pair[0])]
+    shown = [line for _, line in pairs]
     return RewritePage(
         rewrites=visible,
-        lines=[line for _, line in pairs],
+        lines=shown,
+        dropped=[] if is_full else _shared_drops(shown),
         listed=[rewrite for rewrite, _ in pairs],
         unlisted=sum(is_full or not _only_hints(rewrite) for rewrite in visible[len(lines) :]),
         hints=[{"hints": hints, "tools": names} for hints, names in groups.items()],
     )
+
+
+def _shared_drops(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Take the sentences that several drafts leave out from their lines, and return each once."""
+    single = [{"name": line["name"], "dropped": text} for line in lines for text in line.pop("dropped", ())]
+    shared = shared_values(single, "dropped")
+    for line in lines:
+        if rest := [item["dropped"] for item in single if item["name"] == line["name"] and "dropped" in item]:
+            line["dropped"] = rest
+    return shared
 
 
 def _need(rewrite: Rewrite) -> tuple[bool, int]:
@@ -127,6 +144,8 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> dict[str, Any]:
         line["changes"] = [_change_line(change) for change in rewrite.changes]
     if rewrite.writer == DRAFT and rewrite.unproven:
         line["unproven"] = len(rewrite.unproven)
+    if rewrite.after and rewrite.tdqs_change < 0:
+        line["why"] = reason_for(rewrite.after)
     return {**line, **answer(rewrite, only=_DOUBTS), **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
 
 
@@ -186,7 +205,7 @@ def rewrite_answer(
         for line in lowest[MAX_LOWEST : MAX_LOWEST + MAX_BELOW]:
             by_weakest.setdefault(line["weakest"], []).append(line["name"])
         lowest = lowest[:MAX_LOWEST]
-        fixes = shared_fixes(lowest)
+        fixes = shared_reasons(lowest)
         numbers = {
             "verdict": verdict_of(comparison),
             "judge": comparison.new.judge.id,
@@ -204,6 +223,7 @@ def rewrite_answer(
         "newCatalog": catalogs[1],
         **numbers,
         "rewrites": page.lines,
+        **({"sharedDropped": page.dropped} if page.dropped else {}),
         **({"hintsOnly": page.hints} if page.hints else {}),
         **fixes,
         **({"lowest": lowest} if lowest else {}),
@@ -291,7 +311,13 @@ def _new_findings(comparison: Comparison) -> list[dict[str, Any]]:
     """Return the new errors and warnings, the worst first."""
     worst = [finding for finding in comparison.findings_added if finding.severity is not Severity.INFO]
     worst.sort(key=lambda finding: -finding.severity.rank)
-    return [answer(finding, only="part rule severity message", limit=MAX_MESSAGE) for finding in worst]
+    lines: dict[tuple[str, str], dict[str, Any]] = {}
+    for finding in worst:
+        line = answer(finding, only="part rule severity message", limit=MAX_MESSAGE)
+        first = lines.setdefault((finding.rule, finding.message), line)
+        if first is not line:
+            first["alsoIn"] = [*first.get("alsoIn", []), line["part"]]
+    return list(lines.values())
 
 
 _BUDGETS = frozenset({"TDQ401", "TDQ402"})

@@ -5,15 +5,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts.schema.arguments import properties
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.spelling import first_of, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.words import EFFECTS, Cue, Effect
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.report.escape import fence, fence_advice, fence_name
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.verdicts import Judgement
-from tdqs_mcp.rewriting.definition_parts import CatalogContext, shared_lookup
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, listed, shared_lookup
+from tdqs_mcp.rewriting.questions import find_open_parameters
+from tdqs_mcp.rewriting.value_sources import bare_schema
 
 CONTRADICTIONS = frozenset(
     "TDQ222 TDQ223 TDQ224 TDQ227 TDQ228 TDQ231 TDQ235 TDQ236 TDQ237 TDQ238 TDQ240 TDQ320 TDQ321 "
@@ -27,7 +34,7 @@ Not as info: the default null that generators write for "none" contradicts nobod
 GOOD = 4
 """The score from which on a dimension of the tool set needs no reason."""
 
-MAX_LINE = 320
+MAX_LINE = 600
 """Characters of a sentence of advice."""
 
 MAX_TEXT = 500
@@ -43,6 +50,15 @@ _SPELLED = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)\d*|\d+")
 
 MAX_SHARED = 3
 """Errors and variables of the code that advice names."""
+
+MAX_QUOTE = 200
+"""Characters of a sentence or message that advice quotes."""
+
+MAX_PAIRS = 6
+"""Pairs of tools in one line."""
+
+MIN_VIEWS = 3
+"""Tools for views of one thing from which on advice proposes to make them one."""
 
 MANY = 4
 """Tools from which on a fact is said once for the server."""
@@ -85,10 +101,12 @@ def server_advice(
     low = [
         f"{key} is {reason.score}: {reason.justification}" for key, reason in coherence.items() if reason.score < GOOD
     ]
+    count = coherence.get("tool_count_appropriateness")
+    has_too_many = count is not None and count.score < GOOD
     return {
         "contradictions": contradictions(findings),
         "shared": [fence_advice(line, MAX_LINE) for line in _shared_facts(measured)],
-        "toolSet": [fence_advice(line, MAX_LINE) for line in (*low, *_set_advice(measured))],
+        "toolSet": [fence_advice(line, MAX_LINE) for line in (*low, *_set_advice(measured, has_too_many=has_too_many))],
     }
 
 
@@ -105,45 +123,56 @@ def _shared_facts(measured: Measured) -> Iterator[str]:
     if common := common_gaps(measured):
         yield f"No tool has {', '.join(common)}."
     yield from _shared_by_code(measured)
-    if lookup := shared_lookup(measured, CatalogContext.of(measured).sources):
+    if lookup := shared_lookup(measured, CatalogContext.of(measured)):
         yield f"Many tools take what others give: say it once in the server's instructions. {lookup}"
-    counts: dict[str, int] = {}
-    bare: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    taken: Counter[str] = Counter()
     described: set[str] = set()
     for subject in measured.subjects:
-        for sentence in {" ".join(sentence.split()) for sentence in subject.prose.sentences}:
-            counts[sentence] = counts.get(sentence, 0) + 1
-        for parameter in subject.signals.parameters:
-            bare[parameter.name] = bare.get(parameter.name, 0) + 1
-            described |= {parameter.name} if parameter.description else set()
-    for sentence, count in sorted(counts.items(), key=lambda item: -item[1]):
-        if count >= MANY and not sentence.endswith(":"):  # "Args:" heads a list and says nothing
-            yield f"{count} tools say {sentence!r}: say it once in the server's instructions."
-    for name, count in sorted(bare.items(), key=lambda item: -item[1]):
+        counts.update(dict.fromkeys(" ".join(sentence.split()) for sentence in subject.prose.sentences).keys())
+        names = [parameter.name for parameter in subject.signals.parameters]
+        taken.update(names)
+        described |= set(names) - find_open_parameters(subject).keys()
+    for sentence, count in counts.most_common():
+        # "Args:" heads a list and says nothing; when to use a tool is true of no other one
+        if count >= MANY and not sentence.endswith(":") and _USAGE.isdisjoint(cues_of(words_of(sentence))):
+            scope = "" if 2 * count >= len(measured.subjects) else ", and of which tools it is true"
+            yield f"{count} tools say {_quote(sentence)}: say it once in the server's instructions{scope}."
+    for name, count in taken.most_common():
         if count >= MANY and name not in described:
             yield f"{count} tools take `{name}`, and none describes it: find out once what it is, and say it in all."
+
+
+_USAGE = frozenset({Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE})
+
+
+def _quote(text: str) -> str:
+    return repr(text if len(text) <= MAX_QUOTE else f"{text[:MAX_QUOTE]}…")
 
 
 def _shared_by_code(measured: Measured) -> Iterator[str]:
     """Yield errors and variables of the environment that the code of half of the tools has."""
     tools = [tool for tool in measured.code.tools if tool.handler] if measured.code else []
-    errors = Counter(text for tool in tools for text in {error.text for error in tool.errors} if "{}" not in text)
-    variables = Counter(name for tool in tools for name in set(tool.credentials))
+    errors = Counter(
+        text for tool in tools for text in dict.fromkeys(error.text for error in tool.errors) if "{}" not in text
+    )
+    variables = Counter(name for tool in tools for name in dict.fromkeys(tool.credentials))
     least = max(MANY, len(tools) // 2)
     for text, count in errors.most_common(MAX_SHARED):
         if count >= least:
-            yield f"By the code, {count} tools can fail with {text!r}: say it once in the server's instructions."
+            yield f"By the code, {count} tools can fail with {_quote(text)}: say it once in the server's instructions."
     if names := [name for name, count in variables.most_common(MAX_SHARED) if count >= least]:
         reading = f"most tools read {', '.join(f'`{name}`' for name in names)} from the environment"
         yield f"By the code, {reading}: say once in the server's instructions which are needed."
 
 
-def _set_advice(measured: Measured) -> Iterator[str]:
+def _set_advice(measured: Measured, *, has_too_many: bool) -> Iterator[str]:
     """Yield a merge or a rename that raises coherence, the surest first."""
     facts = measured.tool_set()
-    for first, second in facts.same:
-        if first != second:
-            yield f"Merge `{first}` and `{second}`, which say the same, or say in both what sets them apart."
+    if pairs := [f"`{first}` / `{second}`" for first, second in facts.same if first != second]:
+        yield f"Merge each pair that says the same, or say in both what sets them apart: {first_of(pairs, MAX_PAIRS)}."
+    for names in _views(measured) if has_too_many else ():
+        yield f"{listed(names)} read and take the same: they could be one tool with a parameter for the part."
     spelled = [name for name in measured.names if name not in facts.off_style]
     joint = next((mark for name in spelled for mark in "_-" if mark in name), "")
     labels = read_names(measured.names)
@@ -160,9 +189,28 @@ def _set_advice(measured: Measured) -> Iterator[str]:
             yield f"Rename `{name}` to `{new}`, as the other names {reason}."
     for name in facts.vague:
         yield f"Rename `{name}`: it has neither a specific verb nor a thing."
-    for name in (*facts.unread, *facts.unchanged):
+    # `create_or_update_file` changes what it creates
+    changed = {word for word, effect in EFFECTS.items() if effect in (Effect.UPDATE, Effect.DELETE)}
+    unchanged = [name for name in facts.unchanged if changed.isdisjoint(name_parts(name))]
+    for name in (*facts.unread, *unchanged):
         missing = "reads" if name in facts.unread else "changes or deletes"
         yield f"`{name}` creates what no tool {missing}: add that tool, or say that it is meant so."
+
+
+def _views(measured: Measured) -> Iterator[list[str]]:
+    """Yield reading tools of equal input of which the others' names go on behind the first's: `get_health_detailed`."""
+    labels = read_names(measured.names)
+    by_input: dict[str, list[str]] = {}
+    for subject in measured.subjects:
+        if labels[subject.tool.name].effect is Effect.READ:
+            schemas = {name: bare_schema(schema) for name, schema in properties(subject.tool).items()}
+            by_input.setdefault(canonical_json(schemas), []).append(subject.tool.name)
+    for names in by_input.values():
+        for name in names if len(names) >= MIN_VIEWS else ():
+            parts = name_parts(name)
+            views = [other for other in names if name_parts(other)[: len(parts)] == parts]
+            if len(parts) > 1 and len(views) >= MIN_VIEWS:
+                yield views
 
 
 def _camel(words: Sequence[str]) -> str:

@@ -407,17 +407,20 @@ class CatalogContext:
         return self.neighbours.nearest(subject.tool.name, count) if self.knows(subject) else ()
 
 
-def shared_lookup(measured: Measured, sources: Mapping[str, Sequence[ValueSource]]) -> str:
+def shared_lookup(measured: Measured, context: CatalogContext) -> str:
     """Return where values come from that more tools take than may say so, in a sentence for the server's instructions.
 
-    Empty where there are none, or where the instructions name the tool already.
+    Empty where there are none, or where the instructions name the tool already. A `note_id` is not always that of a
+    `get_merge_request_notes`.
     """
-    counts = Counter((item.tools, item.parameter) for tool_sources in sources.values() for item in tool_sources)
+    counts = Counter((item.tools, item.parameter) for sources in context.sources.values() for item in sources)
     instructions = words_of(measured.catalog.instructions or "")
     lookups = [
         f"`{parameter}` with {listed(tools, 'or')}"
         for (tools, parameter), count in counts.items()
-        if count > MAX_ALIKE_POINTERS and not any(tool.lower() in instructions for tool in tools)
+        if count > MAX_ALIKE_POINTERS
+        and not any(tool.lower() in instructions for tool in tools)
+        and content_stems(context.labels[tools[0]].thing.lower().split()) <= content_stems(name_parts(parameter))
     ]
     return f"Find {joined(lookups)}." if lookups else ""
 

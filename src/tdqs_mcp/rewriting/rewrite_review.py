@@ -212,9 +212,10 @@ def conclude(
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     answered = {place for subject in checker.subjects.values() for place in _answered(subject, checker)}
     questions: dict[str, list[Question]] = {}
-    sources = CatalogContext.of(checker.measured).sources
-    answered |= set(_sibling_answers(improved, {item.parameter for items in sources.values() for item in items}))
-    lookup = shared_lookup(checker.measured, sources)
+    context = CatalogContext.of(checker.measured)
+    found = {source.parameter for sources in context.sources.values() for source in sources}
+    answered |= set(_sibling_answers(improved, found))
+    lookup = shared_lookup(checker.measured, context)
     for question in find_questions(improved, findings, scores, answered=answered):
         for name in dict.fromkeys(question.tools):
             questions.setdefault(name, []).append(question)

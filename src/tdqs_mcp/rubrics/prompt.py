@@ -118,6 +118,14 @@ def render(case: Case) -> Prompt:
     return _render(case.rubric, {**fields.settings, **fields.foreign})
 
 
+def render_values(case: Case) -> str:
+    """Return what fills the rubric's template, in its order, each value on lines of its own; the siblings left out."""
+    fields = _fields(case)
+    values = {**fields.settings, **fields.foreign}
+    slots = dict.fromkeys(_PLACEHOLDER.findall(user_template(case.rubric)))
+    return "\n".join(values[slot] for slot in slots if slot != "siblings")
+
+
 def render_hardened(case: Case) -> Prompt:
     """Return the prompt with every text of the definition fenced, so that it cannot speak to the judge.
 

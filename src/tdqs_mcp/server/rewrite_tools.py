@@ -394,6 +394,11 @@ def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str) -> s
     if rewrites and all(rewrite.unjudged for rewrite in rewrites):
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
     is_same, goal = new == old, request.goal / 10
+    if suggestion.comparison and verdict_of(suggestion.comparison) == WORSE:
+        return (
+            "This is worse: leave out what lowers a score, breaks callers or brings the errors under newFindings, "
+            f"or draft those tools again, with catalog {request.key}."
+        )
     compare = f"compare_definitions with old={old} and new={new}, then apply the new texts."
     more = f"suggest_rewrite with catalog {new} gives the next of the {left} tools left." if left else ""
     if suggestion.overall >= request.goal:
@@ -403,10 +408,11 @@ def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str) -> s
         return more
     again = "draft the tools under `lowest` and `alsoBelow` again, all in one call"
     short = f"{suggestion.overall / 10} is below {goal}: {again}. " if suggestion.overall else ""
+    rest = f"{short}No answer is missing that gains{'.' if is_same else f': {compare}'}"
     if any(map(is_worth_asking, suggestion.questions)):
         ask = f"nswer what you can: suggest_rewrite with catalog {new} and material={{answers: {{ID: text}}}}."
-        return f"{short}{'For the rest a' if short else 'A'}{ask}{'' if is_same else f' When done, {compare}'}"
-    return f"{short}No answer is missing that gains{'.' if is_same else f': {compare}'}"
+        rest = f"{short}{'For the rest a' if short else 'A'}{ask}{'' if is_same else f' When done, {compare}'}"
+    return rest
 
 
 def _lowest(score: ServerScore) -> str:
