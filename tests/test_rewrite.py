@@ -1146,3 +1146,20 @@ def test_words_for_a_name_of_one_word_are_those_of_two_siblings(tellers, is_told
     told = [tool(f"find_{kind}", f"Finds {kind} of a shop.", takes(query=words)) for kind in ("orders", "bills")]
     rewrite = rewritten(tool("find_letters", "Finds letters of a shop.", takes("query")), *told[:tellers])[0]
     assert any(change.path.endswith("/query/description") for change in rewrite.changes) is is_told
+
+
+def test_one_of_several_variants_is_named_with_all_others_or_not_at_all():
+    plain = tool("get_all_plugins", "Get all plugins of a site with their names.")
+    broken = tool("get_plugins_with_problems", "Get all plugins with problems of a site.")
+    old = tool("get_plugins_with_updates", "Get plugins of which there are newer versions, see the log.")
+    first = rewritten(plain, broken, judge=Pleased())[0]
+    assert "use `get_plugins_with_problems` instead" in description(first)
+    assert "instead" not in description(rewritten(plain, broken, old, judge=Pleased())[0])
+
+
+def test_a_listing_names_no_tool_where_others_take_the_same_in_the_singular():
+    listing = tool("list_links", "List the open links of a session.")
+    many = tool("run_on_links", "Run a command on links.", takes("command", "link_ids"))
+    one = tool("close_link", "Close a link.", {"type": "object", "properties": {"link_id": {"type": "string"}}})
+    assert "that `run_on_links` takes" in description(rewritten(listing, many, judge=Pleased())[0])
+    assert "that other tools take" in description(rewritten(listing, many, one, judge=Pleased())[0])

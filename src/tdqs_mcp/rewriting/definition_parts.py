@@ -26,6 +26,7 @@ from tdqs_mcp.rewriting.value_sources import (
     documented_parameters,
     infer_borrowed,
     is_identifier,
+    singular,
 )
 
 _PATTERNS = PatternTable("wording")
@@ -251,7 +252,8 @@ def find_alternatives(
         clause = _clause(rival, other, context.plurals) if is_same and _is_alike(own, other) else ""
         clauses[rival.tool.name] = _contrast(clause, subject, context.server) if clause else ""
     for name, parts in clauses.items():
-        if parts and Counter(clauses.values())[parts] == 1:
+        series = set(context.series(name)) - {subject.tool.name}
+        if parts and Counter(clauses.values())[parts] == 1 and all(clauses.get(other) for other in series):
             sources = [f"tool {name}: its first sentence"]
             way = f"use `{name}` instead"
             if name in passed_values:
@@ -351,8 +353,8 @@ class CatalogContext:
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
 
-    optional: frozenset[str]
-    """Parameters that a call may leave out, with a name that says what they identify: `board_id`, not `id`."""
+    taken: Mapping[str, int]
+    """How many tools take a parameter, or a list of such, with a name that says what they identify: `board_id`."""
 
     server: frozenset[str]
     """Stems of the server's name, which tell none of its tools apart."""
@@ -388,11 +390,11 @@ class CatalogContext:
                 name: origins if sources.is_whole(unique[name], origins) else () for name, origins in listings.items()
             },
             takers=takers,
-            optional=frozenset(
-                parameter.name
+            taken=Counter(
+                singular(parameter.name)
                 for subject in unique.values()
                 for parameter in subject.signals.parameters
-                if not parameter.is_required and len(name_parts(parameter.name)) > 1
+                if len(name_parts(parameter.name)) > 1
             ),
             server=frozenset(map(stem, name_parts(measured.catalog.server))),
             plurals=plurals_in(words),
@@ -401,6 +403,12 @@ class CatalogContext:
     def knows(self, subject: Subject) -> bool:
         """Return whether other definitions may point to this tool, and it to others."""
         return self.subjects.get(subject.tool.name) is subject
+
+    def series(self, name: str) -> list[str]:
+        """Return the tools whose names are one up to a word such as `with`: `get_plugins_with_updates` and so on."""
+        parts = name_parts(name)
+        end = next((place for place, part in enumerate(parts) if part in words_from("names", "scopes")), len(parts))
+        return [other for other in self.subjects if name_parts(other)[: end + 1] == parts[: end + 1]]
 
     def near(self, subject: Subject, count: int) -> tuple[str, ...]:
         """The siblings of similar names, the nearest first."""
@@ -515,7 +523,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     # "Use this tool" behind a sentence about another one would be about that
     is_last_own = not subject.prose.spoken or len(subject.prose.spoken) - 1 in subject.own_places
     if takers and alternatives.keys().isdisjoint(parameters):
-        use = _use(takers, context.optional)
+        use = _use(takers, context.taken)
         is_told = _is_named(subject, {name for _, name in takers} | {use.sentence})
         if is_told or is_last_own:
             yield use, is_told
@@ -571,16 +579,16 @@ def _lookup(origins: Sequence[ValueSource], lookup_source: ValueSource | None) -
     return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
 
 
-def _use(takers: Sequence[tuple[str, str]], optional: AbstractSet[str]) -> Statement:
+def _use(takers: Sequence[tuple[str, str]], taken: Mapping[str, int]) -> Statement:
     """Say what a listing's answer is for: the parameter that most siblings take from it.
 
-    A few of them by name, if no other tool may be given a parameter of this name.
+    A few of them by name, if no other tool may be given such a value.
     """
     by_parameter: dict[str, list[str]] = {}
     for parameter, name in takers:
         by_parameter.setdefault(parameter, []).append(name)
     parameter, tools = max(by_parameter.items(), key=lambda use: len(use[1]))
-    is_few = len(tools) <= MAX_TAKERS and parameter not in optional
+    is_few = len(tools) <= MAX_TAKERS and taken.get(singular(parameter), 0) <= len(tools)
     verb = "takes" if len(tools) == 1 else "take"
     subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]

@@ -372,7 +372,7 @@ def _is_weak(name: str) -> bool:
     return name_parts(name)[-1:] == () or name_parts(name)[-1] not in _words("identifiers") - _words("weak_identifiers")
 
 
-def _key(word: str) -> str:
+def singular(word: str) -> str:
     """A noun without its ending, so that one and many are equal: category and categories, branch and branches."""
     is_many = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
     bare = (word[:-1] if is_many else word).removesuffix("e")
@@ -380,7 +380,7 @@ def _key(word: str) -> str:
 
 
 def _keys(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(map(_key, words))
+    return frozenset(map(singular, words))
 
 
 def _listed_by_text(subject: Subject, label: NameWords) -> tuple[str, ...]:
@@ -393,7 +393,7 @@ def _listed_by_text(subject: Subject, label: NameWords) -> tuple[str, ...]:
     thing = list(takewhile(lambda word: word not in PREPOSITIONS, behind))
     if not thing or not thing[-1].endswith("s") or not all(map(is_plain, thing)):
         return ()
-    return tuple(dict.fromkeys(_key(word) for word in thing if word not in STOPWORDS | _words("everything")))
+    return tuple(dict.fromkeys(singular(word) for word in thing if word not in STOPWORDS | _words("everything")))
 
 
 def _listed(label: NameWords) -> tuple[str, ...]:
@@ -406,7 +406,9 @@ def _listed(label: NameWords) -> tuple[str, ...]:
         return ()
     end = next((place for place, word in enumerate(words) if word in _words("scopes")), len(words))
     return tuple(
-        dict.fromkeys(_key(word) for word in words[:end] if word not in STOPWORDS and word not in _words("everything"))
+        dict.fromkeys(
+            singular(word) for word in words[:end] if word not in STOPWORDS and word not in _words("everything")
+        )
     )
 
 
@@ -480,13 +482,13 @@ def _described_thing(words: Sequence[str], parameter: Parameter, label: NameWord
 
 def _without(tools: Sequence[Subject], subject: Subject, parameter: Parameter) -> list[Subject]:
     """The other tools that have no such parameter and need no list of such values: `get_genes` takes `gene_ids`."""
-    name = _key(parameter.name)
+    name = singular(parameter.name)
     return [
         other
         for other in tools
         if other is not subject
         and not any(
-            own_parameter.name == parameter.name or (own_parameter.is_required and _key(own_parameter.name) == name)
+            own_parameter.name == parameter.name or (own_parameter.is_required and singular(own_parameter.name) == name)
             for own_parameter in other.signals.parameters
         )
     ]
