@@ -270,7 +270,7 @@ PROJECT_FILES = (".git", "pyproject.toml", "package.json")
 
 
 def is_project(folder: Path) -> bool:
-    """Return whether a folder is a project, or holds code or definitions; a home is none, nor one for temporary files."""
+    """Return whether a folder is a project, or has code or definitions; a home is none, nor one for temporary files."""
     if any((folder / name).exists() for name in PROJECT_FILES):
         return True
     if any(Path(place).resolve().is_relative_to(folder.resolve()) for place in (Path.home(), gettempdir())):
