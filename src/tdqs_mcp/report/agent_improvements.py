@@ -112,11 +112,11 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> RewritePage:
         if not is_full and (hints := _only_hints(rewrite)):
             groups.setdefault(hints, []).append(fence_name(rewrite.name))
     pairs = [pair for pair in zip(visible, lines, strict=False) if is_full or not _only_hints(pair[0])]
-    shown = [line for _, line in pairs]
+    visible_lines = [line for _, line in pairs]
     return RewritePage(
         rewrites=visible,
-        lines=shown,
-        dropped=[] if is_full else _shared_drops(shown),
+        lines=visible_lines,
+        dropped=[] if is_full else _shared_drops(visible_lines),
         listed=[rewrite for rewrite, _ in pairs],
         unlisted=sum(is_full or not _only_hints(rewrite) for rewrite in visible[len(lines) :]),
         hints=[{"hints": hints, "tools": names} for hints, names in groups.items()],

@@ -126,19 +126,19 @@ def _shared_facts(measured: Measured) -> Iterator[str]:
     if lookup := shared_lookup(measured, CatalogContext.of(measured)):
         yield f"Many tools take what others give: say it once in the server's instructions. {lookup}"
     counts: Counter[str] = Counter()
-    taken: Counter[str] = Counter()
+    uses: Counter[str] = Counter()
     described: set[str] = set()
     for subject in measured.subjects:
         counts.update(dict.fromkeys(" ".join(sentence.split()) for sentence in subject.prose.sentences).keys())
         names = [parameter.name for parameter in subject.signals.parameters]
-        taken.update(names)
+        uses.update(names)
         described |= set(names) - find_open_parameters(subject).keys()
     for sentence, count in counts.most_common():
         # "Args:" heads a list and says nothing; when to use a tool is true of no other one
         if count >= MANY and not sentence.endswith(":") and _USAGE.isdisjoint(cues_of(words_of(sentence))):
             scope = "" if 2 * count >= len(measured.subjects) else ", and of which tools it is true"
             yield f"{count} tools say {_quote(sentence)}: say it once in the server's instructions{scope}."
-    for name, count in taken.most_common():
+    for name, count in uses.most_common():
         if count >= MANY and name not in described:
             yield f"{count} tools take `{name}`, and none describes it: find out once what it is, and say it in all."
 

@@ -353,7 +353,7 @@ class CatalogContext:
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
 
-    taken: Mapping[str, int]
+    takers_by_name: Mapping[str, int]
     """How many tools take a parameter, or a list of such, with a name that says what they identify: `board_id`."""
 
     server: frozenset[str]
@@ -390,7 +390,7 @@ class CatalogContext:
                 name: origins if sources.is_whole(unique[name], origins) else () for name, origins in listings.items()
             },
             takers=takers,
-            taken=Counter(
+            takers_by_name=Counter(
                 singular(parameter.name)
                 for subject in unique.values()
                 for parameter in subject.signals.parameters
@@ -523,7 +523,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     # "Use this tool" behind a sentence about another one would be about that
     is_last_own = not subject.prose.spoken or len(subject.prose.spoken) - 1 in subject.own_places
     if takers and alternatives.keys().isdisjoint(parameters):
-        use = _use(takers, context.taken)
+        use = _use(takers, context.takers_by_name)
         is_told = _is_named(subject, {name for _, name in takers} | {use.sentence})
         if is_told or is_last_own:
             yield use, is_told
@@ -579,7 +579,7 @@ def _lookup(origins: Sequence[ValueSource], lookup_source: ValueSource | None) -
     return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
 
 
-def _use(takers: Sequence[tuple[str, str]], taken: Mapping[str, int]) -> Statement:
+def _use(takers: Sequence[tuple[str, str]], counts: Mapping[str, int]) -> Statement:
     """Say what a listing's answer is for: the parameter that most siblings take from it.
 
     A few of them by name, if no other tool may be given such a value.
@@ -588,7 +588,7 @@ def _use(takers: Sequence[tuple[str, str]], taken: Mapping[str, int]) -> Stateme
     for parameter, name in takers:
         by_parameter.setdefault(parameter, []).append(name)
     parameter, tools = max(by_parameter.items(), key=lambda use: len(use[1]))
-    is_few = len(tools) <= MAX_TAKERS and taken.get(singular(parameter), 0) <= len(tools)
+    is_few = len(tools) <= MAX_TAKERS and counts.get(singular(parameter), 0) <= len(tools)
     verb = "takes" if len(tools) == 1 else "take"
     subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]

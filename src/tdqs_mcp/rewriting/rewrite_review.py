@@ -213,8 +213,8 @@ def conclude(
     answered = {place for subject in checker.subjects.values() for place in _answered(subject, checker)}
     questions: dict[str, list[Question]] = {}
     context = CatalogContext.of(checker.measured)
-    found = {source.parameter for sources in context.sources.values() for source in sources}
-    answered |= set(_sibling_answers(improved, found))
+    listed_parameters = {source.parameter for sources in context.sources.values() for source in sources}
+    answered |= set(_sibling_answers(improved, listed_parameters))
     lookup = shared_lookup(checker.measured, context)
     for question in find_questions(improved, findings, scores, answered=answered):
         for name in dict.fromkeys(question.tools):

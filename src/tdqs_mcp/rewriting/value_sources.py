@@ -250,9 +250,9 @@ class ValueSources:
         Of a `run_id` and a `run_uuid` that it might give, it is the first.
         """
         ordered = sorted(subject.signals.parameters, key=lambda parameter: not parameter.is_required)
-        every = [origin for item in ordered if is_plain(item.name) and (origin := self._origin(subject, item))]
-        first = {(origin.tools, name_parts(origin.parameter)[:-1]): origin for origin in reversed(every)}
-        origins = [origin for origin in every if origin in first.values()]
+        sources = [origin for item in ordered if is_plain(item.name) and (origin := self._origin(subject, item))]
+        first = {(origin.tools, name_parts(origin.parameter)[:-1]): origin for origin in reversed(sources)}
+        origins = [origin for origin in sources if origin in first.values()]
         strong = {origin.tools for origin in origins if not _is_weak(origin.parameter)}
         return tuple(origin for origin in origins if origin.tools not in strong or not _is_weak(origin.parameter))
 
