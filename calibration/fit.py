@@ -57,6 +57,7 @@ ROUNDING = Rounding(
     means=[3900, 2600, 2800, 3100, 4000, 2900],
     stretch=[30, 10, 10, 10, 30, 10],
     total_stretch=5,
+    undecided=50,
 )
 """Means of the labels; predictions lie nearer to them than labels do, most so in purpose and conciseness."""
 
@@ -133,6 +134,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
             "means": ROUNDING.means,
             "stretch": ROUNDING.stretch,
             "total_stretch": ROUNDING.total_stretch,
+            "undecided": ROUNDING.undecided,
         },
         "bands": bands,
     }
@@ -144,7 +146,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
 def _read_sentences(definitions: Definitions, tools: Sequence[Labeled], edits: Sequence[Edit]) -> Folds:
     labeled = source.sentences(definitions, edits)
     examples = sentence_fit.examples(labeled, edits)
-    particular = particular_fit(definitions, labeled, [(each.group, each.facts) for each in tools])
+    particular = particular_fit(definitions, labeled, edits, [(each.group, each.facts) for each in tools])
     groups = np.array([*(each.group for each in tools), *(each.group for each in examples)])
     servers = split_servers(groups, FOLDS)
     models = []
@@ -158,11 +160,17 @@ def _read_sentences(definitions: Definitions, tools: Sequence[Labeled], edits: S
 
 
 def particular_fit(
-    definitions: Definitions, labeled: Sequence[Sentences], subjects: Sequence[tuple[str, Any]]
+    definitions: Definitions,
+    labeled: Sequence[Sentences],
+    edits: Sequence[Edit],
+    subjects: Sequence[tuple[str, Any]],
 ) -> Callable[[AbstractSet[str]], dict[str, Any]]:
     """Return what fits the part of the sentence model about particular sentences without some servers."""
     examples = sentence_fit.labeled_examples(labeled)
-    written = sentence_fit.written_examples(source.written(definitions))
+    written = [
+        *sentence_fit.written_examples(source.written(definitions)),
+        *sentence_fit.edited_examples(edits),
+    ]
     found = [
         *subjects,
         *((server, subject) for server, each in definitions.catalogs.items() for subject in each.subjects),
@@ -191,9 +199,9 @@ class Cases:
         return slice(self.tools, self.tools + self.edits)
 
     def forest(self, place: int, plan: Plan, seen: NDArray[np.bool_]) -> Forest:
-        """The forest of one dimension from some of the cases; what stands before a change has no weight of its own."""
+        """The forest of one dimension from some of the cases; definitions of a change have no weight of their own."""
         weights = np.ones(len(self.groups))
-        weights[self.tools + self.edits :] = 0
+        weights[self.tools :] = 0
         position = np.cumsum(seen) - 1
         after = np.arange(self.tools, self.tools + self.edits)[seen[self.after]]
         before = after + self.edits

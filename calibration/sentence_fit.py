@@ -41,6 +41,9 @@ FEWEST_OWNERS = 4
 WRITTEN_WEIGHT = 6
 """Weight of a written sentence where a labeled one weighs 1: those are many, and few of them are empty prose."""
 
+BOUND = {"common": 20, "rare": 60, "unknown": 40, "unknown_words": 2, "full": 40}
+"""Tenths of bits by which telling words bound what a sentence earns; README.md says how they were chosen."""
+
 EMPTY_STEP = 20
 """Of so many labeled sentences that tell nothing, one is used."""
 
@@ -63,8 +66,11 @@ TRANSPLANTS = 1000
 EMPTY_KINDS = "pointer see_also source boilerplate empty praise restate salad cancel".split()
 """Edits whose insertions tell nothing wherever they stand."""
 
-FLUENT_KINDS = "fluent background audience tautology origin".split()
+FLUENT_KINDS = "fluent background audience tautology origin vague".split()
 """Edits by writers who were asked for fluent text about the subject that tells nothing."""
+
+FOREIGN, PARTICULAR_KIND = "foreign", "particular"
+"""Edits that bring in a sentence about another server's tool, and those that say something particular of the tool."""
 
 LOGISTIC = [round(UNIT * log((share - 0.005) / (1.005 - share))) for share in (step / 100 for step in range(1, 101))]
 """The sums at which a probability, rounded, becomes 1%, 2%, … 100%."""
@@ -83,16 +89,32 @@ class Example:
 
 def examples(labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]], edits: Sequence[Edit]) -> list[Example]:
     """The labeled sentences, and sentences behind the description of another tool, where they tell nothing."""
-    return [*labeled_examples(labeled), *_fluent(edits), *_strangers(labeled), *_transplants(labeled, edits)]
+    empty = (0,) * len(Aspect)
+    changed = [
+        example
+        for kind in (*FLUENT_KINDS, FOREIGN)
+        for example in _inserted(edits, kind, empty, is_unrelated=kind == FOREIGN)
+    ]
+    return [*labeled_examples(labeled), *changed, *_strangers(labeled), *_transplants(labeled, edits)]
 
 
-def _fluent(edits: Sequence[Edit]) -> Iterator[Example]:
-    for edit in edits:
-        if edit.kind in FLUENT_KINDS:
-            before = set(edit.before.prose.sentences)
-            for place, sentence in enumerate(read_text(edit.after).sentences):
-                if sentence.text not in before and place:
-                    yield Example(group=edit.group, sentence=sentence, labels=(0,) * len(Aspect))
+def edited_examples(edits: Sequence[Edit]) -> list[Example]:
+    """Sentences of changes that would fit any tool, and of those that say something particular of theirs."""
+    empty, telling = ((flag, *[0] * (len(Aspect) - 1)) for flag in (0, 1))
+    return [
+        *(example for kind in FLUENT_KINDS for example in _inserted(edits, kind, empty)),
+        *_inserted(edits, PARTICULAR_KIND, telling),
+    ]
+
+
+def _inserted(
+    edits: Sequence[Edit], kind: str, labels: tuple[int, ...], *, is_unrelated: bool = False
+) -> Iterator[Example]:
+    for edit in (edit for edit in edits if edit.kind == kind):
+        before = set(edit.before.prose.sentences)
+        for place, sentence in enumerate(read_text(edit.after).sentences):
+            if sentence.text not in before and place:
+                yield Example(group=edit.group, sentence=sentence, labels=labels, is_unrelated=is_unrelated)
 
 
 def _strangers(labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]]) -> Iterator[Example]:
@@ -161,7 +183,7 @@ def particular_table(
     tells = np.array([sum(each.labels) > 0 for each in examples])
     weights = np.array([1] * (len(examples) - len(written)) + [WRITTEN_WEIGHT] * len(written))
     column = _single(_matrix(examples, names), tells, names, weights)
-    return {PARTICULAR: column, "rarity": rarity, "gate": GATE}
+    return {PARTICULAR: column, "rarity": rarity, "gate": GATE, "bound": BOUND}
 
 
 def _count_servers(subjects: Iterable[tuple[str, Subject]]) -> dict[str, int]:
