@@ -752,11 +752,11 @@ def test_what_cannot_be_followed_makes_a_verdict_unknown_never_clean(read):
     assert [f"{call.text} {call.file}:{call.line}" for call in tool.unresolved] == ["harbourkit.act() server.py:9"]
 
 
-def test_what_all_tools_do_whatever_they_are_asked_leaves_their_verdicts_open(read):
+def test_a_log_that_all_tools_append_to_is_no_change(read):
     tools = "".join(f"@server.tool()\ndef tool{n}(a: str) -> str:\n    return answer(a)\n\n" for n in range(5))
     helpers = "def answer(a):\n    note()\n    return a\n\ndef note():\n    open('log', 'a').write('asked')\n"
     report = read(server_py=HEAD + helpers + tools)
-    assert {(tool.effects, tool.read_only) for tool in report.tools} == {((), "unknown")}
+    assert {(tool.effects[0].is_housekeeping, tool.read_only) for tool in report.tools} == {(True, True)}
 
 
 def test_a_guarded_statement_is_a_read(read):
@@ -1335,7 +1335,7 @@ def test_a_harmless_name_proves_nothing_of_an_object_that_is_no_data(read, line,
 
 
 @pytest.mark.parametrize("names", [("tides", "winds"), ("tides", "winds", "berths", "boats")])
-def test_lines_that_several_tools_append_to_a_log_leave_their_verdicts_open(read, names):
+def test_lines_that_two_tools_append_may_be_their_work_and_those_of_all_four_are_a_log(read, names):
     log = 'import { writeFileSync } from "fs";\nfunction note(line) { writeFileSync("log.txt", line, {flag: "a"}); }\n'
     tools = [
         f'server.registerTool("read_{name}", {{inputSchema: {{day: z.string()}}}}, '
@@ -1343,7 +1343,9 @@ def test_lines_that_several_tools_append_to_a_log_leave_their_verdicts_open(read
         for name in names
     ]
     report = read(server_js=log + "".join(tools))
-    assert [(tool.effects, tool.read_only) for tool in report.tools] == [((), "unknown")] * len(names)
+    is_log = len(names) == 4
+    assert {(len(tool.effects), tool.read_only) for tool in report.tools} == {(1, True) if is_log else (0, "unknown")}
+    assert {tool.own_effects for tool in report.tools} == {()}
 
 
 def test_a_lifespan_that_asks_for_its_own_context_ends(read):
@@ -1863,6 +1865,104 @@ def test_the_handler_is_the_function_that_a_branch_a_table_or_a_wrapper_hands_al
     assert [tool.handler.line for tool in report.tools] == [5]
 
 
+LISTED = (
+    'import { Server } from "@modelcontextprotocol/sdk/server/index.js";\nimport fs from "fs";\n'
+    'const find = { name: "find_boats", description: "Find.", inputSchema: { type: "object", properties: {} } };\n'
+    'const sink = { name: NAMES.sink, description: "Sink.", inputSchema: { type: "object", properties: {} } };\n'
+    "const TOOLS = [find, sink];\nfunction findBoats(args) { return args.name; }\n"
+    "function sinkBoats(args) { fs.rmSync(args.name); return args.name; }\n"
+)
+
+
+@pytest.mark.parametrize(
+    "dispatch",
+    [
+        (
+            "const NAMES = { sink: 'sink_boats' };\nconst TABLE = { [find.name]: findBoats, [sink.name]: sinkBoats };\n"
+            "server.setRequestHandler(CallToolRequestSchema, (request) => TABLE[request.params.name](request.params.arguments));"
+        ),
+        (
+            "const NAMES = process.env.OLD ? { sink: 'scuttle' } : { sink: 'sink_boats' };\n"
+            "server.setRequestHandler(CallToolRequestSchema, (request) => {\n"
+            "  const { name, arguments: args } = request.params;\n"
+            "  if (name === find.name) { return findBoats({ name: args.name, size: args.size }); }\n"
+            "  if (name === NAMES.sink) { if (!args.name) throw new Error('no name'); return sinkBoats({ name: args.name }); }\n"
+            "});"
+        ),
+    ],
+)
+def test_a_dispatch_is_followed_by_computed_keys_and_by_names_that_a_setting_chooses(read, dispatch):
+    report = read(server_js=LISTED + dispatch)
+    tools = [report.find("find_boats"), report.find("sink_boats")]
+    assert [tool.handler.line for tool in tools] == [6, 7]
+    assert [effect.kind for effect in tools[1].effects] == ["file-delete"]
+
+
+def test_a_request_handler_written_by_hand_calls_the_method_of_the_tool_s_name(read):
+    report = read(
+        server_js="class Server {\n  find_boats(args) { return args.name; }\n"
+        "  async handleRequest({ method, params }) {\n"
+        "    if (method === 'tools/list') {\n      return { tools: [{ name: 'find_boats', description: 'Find.',\n"
+        "        inputSchema: { type: 'object', properties: {} } }] };\n    }\n"
+        "    if (method === 'tools/call') {\n      return { text: await this[params.name](params.arguments || {}) };\n    }\n"
+        "  }\n}\n"
+    )
+    assert [(tool.handler.line, tool.read_only) for tool in report.tools] == [(2, True)]
+
+
+def test_the_handler_is_what_a_function_that_adds_nothing_hands_its_parameters_to(read):
+    report = read(
+        server_py=HEAD + "def search(name, berth):\n    return name + berth\n\n"
+        "def moor(client, name):\n    return client.moor(name)\n\n"
+        '@server.tool()\ndef find_boats(name: str, berth: str) -> str:\n    """Find."""\n    return search(name, berth=berth)\n\n'
+        "@server.tool()\ndef moor_boat(name: str) -> str:\n    return moor(CLIENT, name)\n\n"
+        "@server.tool()\ndef count_boats(name: str) -> int:\n    return len(search(name, berth=''))\n"
+    )
+    lines = {tool.name: tool.handler.line - HEAD.count("\n") for tool in report.tools}
+    assert lines == {"find_boats": 1, "moor_boat": 13, "count_boats": 17}
+
+
+def test_of_one_wrapper_in_a_loop_the_handler_is_the_function_that_it_calls_for_each_tool(read):
+    report = read(
+        server_js="import fs from 'fs';\n"
+        "const find = { name: 'find_boats', schema: {}, run: (args) => [args.name] };\n"
+        "const sink = { name: 'sink_boats', schema: {}, run: (args) => fs.rmSync(args.name) };\n"
+        "for (const tool of [find, sink]) {\n"
+        "  server.registerTool(tool.name, { inputSchema: tool.schema }, async (args) => {\n"
+        "    try { return { text: await tool.run(args) }; } catch { return null; }\n  });\n}\n"
+    )
+    assert {tool.name: tool.handler.line for tool in report.tools} == {"find_boats": 2, "sink_boats": 3}
+
+
+def test_many_patterns_are_still_patterns(read):
+    patterns = "".join(f"re.compile('boat{n}'), " for n in range(9))
+    before = f"import re\n\nPATTERNS = [{patterns}]\n\n"
+    body = "for pattern in PATTERNS:\n    a = pattern.sub(lambda found: found.group(1), a)\nreturn a"
+    assert tool_of(read, body, before=before).read_only is True
+
+
+def test_the_methods_of_lists_are_no_requests_of_a_client_in_a_scope(read):
+    report = read(
+        server_js='import { CosmosClient } from "@azure/cosmos";\nconst client = new CosmosClient(process.env.URL);\n'
+        'server.registerTool("list_boats", {}, async () => {\n'
+        "  const { resources } = await client.databases.readAll().fetchAll();\n  return resources.map((boat) => boat.id);\n});\n"
+    )
+    assert [effect.kind for effect in report.tools[0].effects] == ["http-read"]
+    assert report.tools[0].read_only is True
+
+
+def test_the_project_s_own_function_that_runs_in_a_page_is_followed_as_its_code(read):
+    text = (
+        'import {{ chromium }} from "playwright";\n'
+        'server.registerTool("read_page", {{}}, async ({{ url }}) => {{\n'
+        "  const page = await (await chromium.launch()).newPage();\n  await page.goto(url);\n"
+        "  return page.evaluate({code});\n}});\n"
+    )
+    own, given = (read(server_js=text.format(code=code)).tools[0] for code in ("() => 1", "url"))
+    assert "runs-code" not in {effect.kind for effect in own.effects}
+    assert "runs-code" in {effect.kind for effect in given.effects}
+
+
 def test_items_that_one_of_several_conditions_puts_into_an_object_are_not_lost(read):
     text = (
         'import fs from "fs";\n'
@@ -2175,7 +2275,7 @@ def test_a_cache_of_answers_is_listed_as_housekeeping_and_logs_tokens_and_fixed_
     )
     tool0 = read(server_py=HEAD + CACHE + "".join(tool.format(n=n) for n in range(5))).find("tool0")
     written = [effect for effect in tool0.effects if effect.kind == "file-write"]
-    assert [(effect.text, effect.is_housekeeping) for effect in written] == [("write_text", True)]
+    assert [(effect.text, effect.is_housekeeping) for effect in written] == [("write_text", True), ("open a", True)]
     assert written[0].line == HEAD.count("\n") + CACHE[: CACHE.index("path.write_text")].count("\n") + 1
     assert [(effect.kind, effect.text) for effect in tool0.own_effects] == [
         ("http-read", "GET"),

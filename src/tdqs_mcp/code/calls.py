@@ -31,7 +31,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
 from tdqs_mcp.code.resolution import COMPILED, MAX_DEPTH, Resolution
-from tdqs_mcp.code.trace import ALL, FORM, MAX_CALLS, CallFrame, CallTrace
+from tdqs_mcp.code.trace import ALL, FORM, MAX_CALLS, CallFrame, CallTrace, Handover
 from tdqs_mcp.code.values import (
     ANSWER,
     MAX_ALTERNATIVES,
@@ -132,8 +132,12 @@ class Calls(Resolution):
             for value in (*arguments, *keywords.values())
             for part in (value, *(value.values if isinstance(value, Dictionary) else ()))
         )
-        if is_whole or not (arguments or keywords):
-            trace.handed.append((depth, closure, is_whole))
+        left_out = () if closure.module.is_python else (_UNDEFINED,)
+        values = [value for value in (*arguments, *keywords.values()) if value not in left_out]
+        if is_whole or all(map(_is_passed, values)):
+            is_alone = closure.receiver is None and all(isinstance(value, Argument) for value in values)
+            handover = Handover(closure, depth, line, is_whole=is_whole, is_empty=not values, is_alone=is_alone)
+            trace.handed.append(handover)
         is_new = is_new or closure.function.name in ("__init__", "constructor")
         key = (closure, is_new, arguments, tuple(sorted(keywords.items(), key=_first)))
         if key in trace.finished and set(trace.finished[key][1]) <= set(self._conditions):
@@ -685,6 +689,8 @@ class Calls(Resolution):
             names = [active[0].function.name for active in self.trace.active][self.trace.outside :]
             effect = agreed_post(effect, purpose_of_post([self.trace.name, *names]))
         kind, text, harm = effect.kind, effect.text, effect.harm
+        if kind == "runs-code" and isinstance(next(iter(arguments), None), Closure):
+            return  # page.evaluate(() => document.title): the project's own code, which is followed
         parameters = parameters_of([target, *arguments, *keywords.values()])
         if kind == "file-write" and text in MAKING and not parameters:
             return  # the server makes its own folder
@@ -805,6 +811,13 @@ def _says_read_only(arguments: tuple[Value, ...], keywords: dict[str, Value]) ->
         return True
     texts = map(text_of, (*arguments, *(value for _, value in options)))
     return any(re.search(r"\bread[ _]only\b|mode=ro\b", text, re.IGNORECASE) for text in texts if text)
+
+
+def _is_passed(value: Value) -> bool:
+    """Return whether a value is what the agent passes, a record of such values, or has nothing of the agent's."""
+    if isinstance(value, Dictionary):
+        return all(map(_is_passed, value.values))
+    return isinstance(value, Argument) or not value.parameters
 
 
 def _is_abstract(function: Function) -> bool:

@@ -31,7 +31,7 @@ from tdqs_mcp.code.nodes import (
 from tdqs_mcp.code.project import NameScope, ProjectModule, last_name, targets
 from tdqs_mcp.code.resolution import MAX_ITEMS
 from tdqs_mcp.code.texts import join_texts, repeating, text_from
-from tdqs_mcp.code.trace import ALL, CallFrame
+from tdqs_mcp.code.trace import ALL, Arm, CallFrame
 from tdqs_mcp.code.values import (
     TEXT,
     UNKNOWN,
@@ -188,9 +188,12 @@ class Expressions(Assignments):
                 texts = [self.evaluate(part, frame) for part in parts]
                 self._use(*texts)
                 return text_from(texts)
-            case ObjectLiteral(items=items):
+            case ObjectLiteral(items=items, keys=keys):
                 values = {position: self.evaluate(value, frame) for position, (_, value) in enumerate(items)}
-                pairs = tuple((key, values[position]) for position, (key, _) in enumerate(items))
+                computed = {position: self.evaluate(key, frame) for position, key in keys.items()}
+                known = {place: key.value for place, key in computed.items() if isinstance(key, Constant)}
+                named = {place: name for place, name in known.items() if isinstance(name, str)}
+                pairs = tuple((named.get(position, key), values[position]) for position, (key, _) in enumerate(items))
                 self._use(*(value for key, value in pairs if key != "..."))
                 return bounded(Dictionary(items=pairs, parameters=parameters_of(values.values())))
             case Collection(values=parts):
@@ -499,8 +502,11 @@ class Expressions(Assignments):
                     return replace(value, value=value.value[start:stop])
             self._slice(node, value, frame)
             return unknown(value, key)
-        if isinstance(key, Constant) and isinstance(key.value, str):
-            return self._taken(self.member(value, key.value), key.value, frame)
+        names = [part.value for part in alternatives(key) if isinstance(part, Constant) and isinstance(part.value, str)]
+        is_whole = len(names) == len(alternatives(key))
+        if names and (is_whole or isinstance(value, Instance)):  # this[name], where a prefix may be taken off the name
+            members = [self._taken(self.member(value, name), name, frame) for name in names]
+            return join([*members, *([] if is_whole else [unknown(key)])])
         rows = alternatives(value)
         if isinstance(key, Constant) and isinstance(key.value, int) and all(isinstance(row, Listing) for row in rows):
             lists = [row.values for row in rows if isinstance(row, Listing)]
@@ -517,13 +523,13 @@ class Expressions(Assignments):
         """Return what a table has under a key; a function under the tool's name is what answers its calls."""
         match value if key == self.trace.name else None:
             case Closure(module=module, function=node):
-                self._note_arm(module, node.line, frame)
+                self._note_arm(module, node, frame)
             case ModuleValue(module=module):  # registry[name].run(**arguments)
-                self._note_arm(module, 1, frame)
+                self._note_arm(module, replace(module.tree.body, line=1), frame)
         return value
 
-    def _note_arm(self, module: ProjectModule, line: int, frame: CallFrame) -> None:
-        self.trace.arms.append((module.path, line, frame.depth, len(self.trace.handed)))
+    def _note_arm(self, module: ProjectModule, node: SyntaxNode, frame: CallFrame) -> None:
+        self.trace.arms.append(Arm(module.path, node, frame.depth, len(self.trace.handed)))
 
     def _slice(self, node: Subscript, value: Value, frame: CallFrame) -> None:
         bounds = node.key.values if isinstance(node.key, Collection) else ()

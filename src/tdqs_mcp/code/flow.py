@@ -221,8 +221,8 @@ class Interpreter(Expressions):
         self._note_replacement(statement, frame)
         if outcome is not False:
             self._narrow(statement.test, frame)
-            if outcome is True and self._tells_tool(statement.test, frame):
-                self._note_arm(frame.module, statement.body.line, frame)
+            if self._tells_tool(statement.test, frame, is_certain=outcome is True):
+                self._note_arm(frame.module, statement.body, frame)
             self._conditions = (*conditions, positive) if positive else conditions
             self._unclear = unclear + (outcome is None and not positive)
             negated = statement.test.values[0] if isinstance(statement.test, Logic) else statement.test
@@ -259,14 +259,15 @@ class Interpreter(Expressions):
         is_left = outcome is None and isinstance(last, Return) and not is_refused
         return negative if is_left and not statement.otherwise.statements else ""
 
-    def _tells_tool(self, test: SyntaxNode, frame: CallFrame) -> bool:
-        """Return whether a condition compares the tool's name."""
-        tests = test.values if isinstance(test, Logic) else [test]
+    def _tells_tool(self, test: SyntaxNode, frame: CallFrame, *, is_certain: bool) -> bool:
+        """Return whether a condition compares the tool's name; where it may not hold, with one of several texts."""
+        tests = test.values if isinstance(test, Logic) and is_certain else [test]
         for part in tests:
-            if isinstance(part, Compare):
+            if isinstance(part, Compare) and (is_certain or part.operator == "=="):
                 with self.muted():
                     sides = [self.evaluate(side, frame) for side in (part.left, part.right)]
-                if any(holds(side, self.trace.name) for side in sides):
+                found = [any(holds(part, self.trace.name) for part in alternatives(side)) for side in sides]
+                if any(found) if is_certain else all(found):
                     return True
         return False
 

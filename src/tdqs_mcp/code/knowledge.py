@@ -177,8 +177,9 @@ class Knowledge:
         parts = plain.split(".")
         if name.endswith("[]"):  # db[method](): whichever it is; of console[level]() all are harmless
             return () if parts[0] in data.harmless else None
-        for length in range(len(parts), 0, -1):
-            owner = ".".join(parts[:length])
+        scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
+        owners = [(".".join(parts[:length]), length) for length in range(len(parts), 0, -1)]
+        for owner, length in [*owners, *([(scope, 1)] if scope != parts[0] else [])]:
             package = data.packages.get(owner)
             if package is not None and length == len(parts) > 1 and package.keys().isdisjoint((last, "*")):
                 continue
@@ -196,10 +197,6 @@ class Knowledge:
                     is_part and specs is not None and specs[0].words[0] in ("verb", "client") and not _has_verb(last)
                 )
                 return data.methods.get(last, specs) if is_plain else specs
-        scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
-        if scope in data.packages:
-            own = data.packages[scope].get(last, data.packages[scope].get("*"))
-            return data.methods.get(last) if own is None else own
         if not data.harmless.isdisjoint((parts[0], scope, plain)):
             return ()
         specs = data.methods.get(last) if "." in name else None

@@ -85,6 +85,8 @@ class ObjectLiteral(SyntaxNode):
 
     items: Sequence[tuple[str, SyntaxNode]]
     end: int = 0
+    keys: dict[int, SyntaxNode] = field(default_factory=dict)
+    """Computed keys, by the position of their items: `{ [findTool.name]: find }`."""
 
     def get(self, *keys: str) -> SyntaxNode | None:
         """Return the value of the first of the keys that is there."""

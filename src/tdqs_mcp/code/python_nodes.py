@@ -342,7 +342,8 @@ class _Reader:
                 return self.expression(value)
             case ast.Dict(keys=keys, values=values):
                 items = [(_key(key), self.expression(value)) for key, value in zip(keys, values, strict=True)]
-                return ObjectLiteral(line=line, items=items, end=node.end_lineno or line)
+                computed = {place: self.expression(key) for place, key in enumerate(keys) if not _key(key)}
+                return ObjectLiteral(line=line, items=items, end=node.end_lineno or line, keys=computed)
             case ast.List(elts=values) | ast.Tuple(elts=values) | ast.Set(elts=values):
                 return Collection(line=line, values=[self.expression(value) for value in values])
             case ast.Compare(left=left, ops=[operator], comparators=[right]):

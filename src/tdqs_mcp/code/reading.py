@@ -9,14 +9,25 @@ from tdqs_mcp.code.definitions import DefinitionReader
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.hint_verdicts import is_change, judge
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
-from tdqs_mcp.code.nodes import Collection, Function, Literal, Name, Return, Subscript, walk
+from tdqs_mcp.code.nodes import (
+    Block,
+    CallSite,
+    Collection,
+    Function,
+    Literal,
+    Name,
+    Return,
+    Subscript,
+    SyntaxNode,
+    walk,
+)
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
-from tdqs_mcp.code.project import Project, dotted_name, last_name
+from tdqs_mcp.code.project import Project, dotted_name
 from tdqs_mcp.code.registrations import Registration, is_context
 from tdqs_mcp.code.result_forms import ResultReader
 from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
-from tdqs_mcp.code.trace import ALL, FORM, CallFrame, CallTrace, Sighting
-from tdqs_mcp.code.values import Constant, Dictionary, External, Listing, Value, alternatives, text_of
+from tdqs_mcp.code.trace import ALL, FORM, Arm, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.values import Closure, Constant, Dictionary, External, Listing, Value, alternatives, text_of
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
     CodeEffect,
@@ -59,7 +70,7 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_unanswered(list(zip(registrations, traces, strict=True)))
     _mark_creating([trace for trace in traces if trace])
-    _part_housekeeping([trace for trace in traces if trace])
+    _part_housekeeping([(tool, trace) for tool, trace in zip(registrations, traces, strict=True) if trace])
     results = ResultReader(interpreter)
     reader = DefinitionReader(interpreter, registrations)
     tools = [
@@ -126,13 +137,15 @@ def _mark_creating(traces: Sequence[CallTrace]) -> None:
         ]
 
 
-def _part_housekeeping(traces: Sequence[CallTrace]) -> None:
+def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
     """Part the server's own housekeeping from the effects of its tools.
 
     That is what many tools do whatever they are asked, such as caches of tokens, and what every tool does beside its
     work, even with its arguments, such as logs; and lines that four tools, or all of fewer, append to a file that
-    none of them names, or that hold nothing of what the agent says.
+    none of them names, or that hold nothing of what the agent says. Lines that nearly all tools append are a log,
+    which is no change.
     """
+    traces = [trace for _, trace in tools]
     plain = Counter(
         place
         for trace in traces
@@ -142,28 +155,37 @@ def _part_housekeeping(traces: Sequence[CallTrace]) -> None:
     most = max(MIN_SHARED, len(traces) * 9 // 10)
     several = min(MIN_SHARED, max(2, len(traces)))
 
-    def is_housekeeping(sighting: Sighting) -> bool:
-        is_appended = sighting.kind == "file-write" and sighting.harm == ADDS and sighting.depth
-        if is_appended and (reached[_place(sighting)] >= several or (sighting.depth > 1 and not sighting.parameters)):
+    def is_appended(sighting: Sighting) -> bool:
+        return sighting.kind == "file-write" and sighting.harm == ADDS and sighting.depth > 0
+
+    def is_log(sighting: Sighting) -> bool:
+        return is_appended(sighting) and reached[_place(sighting)] >= most
+
+    def is_housekeeping(sighting: Sighting, nearest: int) -> bool:
+        is_common = reached[_place(sighting)] >= several or (sighting.depth > 1 and not sighting.parameters)
+        if is_appended(sighting) and is_common:
             return True
-        if sighting.kind not in _SHARED_CHANGES or sighting.depth < 2:
+        if sighting.kind not in _SHARED_CHANGES or sighting.depth < nearest:
             return False
         if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:
             return True
         is_fixed = sighting.kind != "process" or "{}" not in sighting.text
         return is_fixed and not sighting.parameters and plain[_place(sighting)] >= most
 
-    for trace in traces:
+    for tool, trace in tools:
+        nearest = 1 if tool.dispatched else 2  # what stands in the dispatcher itself is done for all of them
+        common = [sighting for sighting in trace.effects if is_housekeeping(sighting, nearest)]
         # A pool that the first call opens, a counter of calls: in memory, and nothing of what the agent says.
         trace.housekeeping += [
             replace(sighting, is_housekeeping=True)
-            for sighting in trace.effects
-            if is_housekeeping(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")
+            for sighting in common
+            if not is_log(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")
         ]
+        trace.logs += [replace(sighting, is_housekeeping=True) for sighting in common if is_log(sighting)]
         trace.effects = [
             replace(sighting, is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1)
             for sighting in trace.effects
-            if not is_housekeeping(sighting)
+            if sighting not in common
         ]
 
 
@@ -195,7 +217,7 @@ def _tool(registration: Registration, trace: CallTrace | None, reader: ResultRea
         name=registration.name,
         handler=_handler(registration, trace),
         registration=place,
-        effects=tuple(_effects((*trace.effects, *caches))),
+        effects=tuple(_effects((*trace.effects, *caches, *trace.logs))),
         **judge(trace.effects, lost),
         unused_parameters=tuple(_unused(registration, trace, parameters)),
         dead_enum_values=tuple(_dead(trace, parameters)),
@@ -222,41 +244,75 @@ def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
     closure = registration.handler
     if closure is None:
         return None
+    if registration.is_shared:  # for (const tool of tools) register(tool.name, async (args) => wrap(tool.run(args)))
+        whole = {part.closure for part in trace.handed if part.is_whole and part.depth == 0}
+        closure = whole.pop() if len(whole) == 1 else closure
     if registration.dispatched and trace.arms:
-        file, line, depth, before = trace.arms[0]
-        # `case "find": return this.find(args)` only hands over
-        handed = {
-            inner
-            for caller, inner, is_whole in trace.handed[before:]
-            if caller == depth and (is_whole or trace.used <= {ALL})
-        }
-        if len(handed) != 1:
-            return Handler(file=file, line=line, end=line)
-        closure = handed.pop()
-        depth += 1
-        while closure.function.name in (
-            "",
-            registration.name,
-        ):  # a table's `find: (client, args) => find(client, args)`
-            last = closure.function.body.statements[-1:]
-            called = last_name(last[0].value) if last and isinstance(last[0], Return) else ""
-            inside = {inner for caller, inner, is_whole in trace.handed[before:] if caller == depth and is_whole}
-            inside = {inner for inner in inside if inner.function.name == called}
-            if len(closure.function.body.statements) > 1 or len(inside) != 1:
-                break
-            closure = inside.pop()
-            depth += 1
+        arm = trace.arms[0]
+        inner = _answering(arm, trace)
+        if inner is None:
+            return Handler(file=arm.path, line=arm.node.line, end=arm.node.line)
+        closure = inner
     followed = [closure]
     while isinstance(closure.scope, CallFrame):  # guarded(async (args) => …): the function that the wrapper is given
         around = closure.scope.names.values()
-        near = [part for part in trace.handed if part[1] is not closure and part[1] in around]
+        near = [
+            part
+            for part in trace.handed
+            if (part.is_whole or part.is_empty) and part.closure is not closure and part.closure in around
+        ]
         # withNotice(handler, notice): the one that gets the arguments
-        inside = {part[1] for part in near if part[2]} or {part[1] for part in near}
+        inside = {part.closure for part in near if part.is_whole} or {part.closure for part in near}
         if len(inside) != 1 or not inside.isdisjoint(followed):  # functions of one scope that call each other
             break
         closure = inside.pop()
         followed.append(closure)
+    while (worker := _worker(closure, registration, trace)) is not None and worker not in followed:
+        closure = worker
+        followed.append(closure)
     return Handler(file=closure.module.path, line=closure.function.line, end=closure.function.end)
+
+
+def _answering(arm: Arm, trace: CallTrace) -> Closure | None:
+    """Return the one function that a dispatch's arm hands the arguments to, above all the one whose answer it returns.
+
+    `case "find": return this.find(args)`; None where the arm does the work itself.
+    """
+    handed = [part for part in trace.handed[arm.before :] if part.depth == arm.depth]
+    call = _returned_call(arm.node)
+    returned = {part.closure for part in handed if call is not None and part.line == call.line and not part.is_empty}
+    whole = {part.closure for part in handed if part.is_whole or (part.is_empty and trace.used <= {ALL})}
+    return next((closures.pop() for closures in (whole, returned) if len(closures) == 1), None)
+
+
+def _worker(closure: Closure, registration: Registration, trace: CallTrace) -> Closure | None:
+    """Return the function of the project that a function only hands its parameters on to; None for all others.
+
+    `return find_boats(harbour=harbour)`; in a table of a dispatch also `find: (client, args) => find(client, args)`.
+    One that adds something, as a connection or the context, does a part of the work.
+    """
+    body = [part for part in closure.function.body.statements if not isinstance(part, Literal)]
+    call = _returned_call(closure.function.body) if len(body) == 1 else None
+    parts = (*call.arguments, *call.keywords.values()) if call is not None else ()
+    if any(isinstance(node, CallSite) for part in parts for node in walk(part)):
+        return None
+    is_entry = registration.dispatched and closure.function.name in ("", registration.name)
+    inside = {
+        part.closure
+        for part in trace.handed
+        if call is not None
+        and part.line == call.line
+        and part.closure is not closure
+        and ((part.is_alone and not part.is_empty) or (is_entry and part.is_whole))
+    }
+    return inside.pop() if len(inside) == 1 else None
+
+
+def _returned_call(body: SyntaxNode) -> CallSite | None:
+    """Return the call whose result the last statement gives back."""
+    last = body.statements[-1:] if isinstance(body, Block) else ()
+    value = last[0].value if last and isinstance(last[0], Return) else None
+    return value if isinstance(value, CallSite) else None
 
 
 def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
@@ -341,7 +397,8 @@ def _unused(registration: Registration, trace: CallTrace, parameters: Mapping[st
         sighting.kind in ("depth", "nesting") for sighting in trace.unresolved
     )
     if is_whole and ALL not in trace.used and trace.used | {sighting.kind for sighting in trace.effects}:
-        closures = [registration.handler, *(closure for _, closure, _ in trace.handed)]
+        handed = [part.closure for part in trace.handed if part.is_whole or part.is_empty]
+        closures = [registration.handler, *handed]
         # A function that waits in a table uses what it names, though it was not followed.
         spoken = {
             part.id

@@ -98,6 +98,9 @@ class Registration:
     dispatched: bool = False
     """The handler answers for several tools, told apart by their names."""
 
+    is_shared: bool = False
+    """The handler is written once for several tools: in a loop."""
+
     server: Expression | None = None
     """The server that a decorator or a call belongs to: `harbour` of `@harbour.tool`."""
 
@@ -161,7 +164,11 @@ class Finder:
                     if present is None or complete.handler is not None or complete.dispatched:
                         tools[name] = complete
             tools[name] = replace(tools[name], rivals=written, templates=self._found.templates)
-        return list(tools.values()) or self._found.computed[:1]
+        uses = Counter(tool.handler.function for tool in tools.values() if tool.handler and not tool.dispatched)
+        return [
+            replace(tool, is_shared=tool.handler is not None and uses[tool.handler.function] > 1)
+            for tool in tools.values()
+        ] or self._found.computed[:1]
 
     def _visit(self, node: SyntaxNode, scope: NameScope) -> None:
         match node:
@@ -413,8 +420,7 @@ class Finder:
             request = value.name if isinstance(value, External) else text_of(value) or dotted_name(call.arguments[0])
             schema = self._reader.locate(Expression(node=call.arguments[0], scope=scope)).node
             # a bundle's short name for CallToolRequestSchema is `Request.extend({method: literal("tools/call")})`
-            is_call = any(isinstance(part, Literal) and part.value == "tools/call" for part in walk(schema))
-            if "CallTool" in request or request == "tools/call" or is_call:
+            if "CallTool" in request or request == "tools/call" or _answers_requests(schema):
                 self._found.dispatchers += self._closures(call.arguments[1], scope)
             return
         if word not in _REGISTERING and not (isinstance(call.function, Name | Attribute) and len(call.arguments) >= 3):
@@ -647,6 +653,9 @@ class Finder:
             self._found.computed.append(self._registration(COMPUTED, None, scope, node, {}))
         for text in [text for text in map(text_of, alternatives(value)) if text and " " not in text]:
             runner = self._own_runner(scope)
+            if runner is not None and _answers_requests(runner.function.body):  # JSON-RPC by hand
+                self._found.dispatchers.append(runner)
+                runner = None
             definition = {key: self._value(value, scope) for key, value in fields.items()}
             self._found.listed.append(
                 Registration(
@@ -745,6 +754,11 @@ class Finder:
             return replace(listed, problem="nothing was found that answers its calls")
         handler = dispatchers[0]
         return replace(listed, handler=handler, arguments=_dispatch_arguments(handler, listed.name))
+
+
+def _answers_requests(node: SyntaxNode) -> bool:
+    """Return whether the method by which tools are called stands in a node."""
+    return any(isinstance(part, Literal) and part.value == "tools/call" for part in walk(node))
 
 
 def _written(rivals: Sequence[Registration]) -> Sequence[Registration]:

@@ -462,11 +462,15 @@ def _template(tree: Tree) -> Template:
 
 def _record(tree: Tree) -> ObjectLiteral:
     items: list[tuple[str, SyntaxNode]] = []
+    keys: dict[int, SyntaxNode] = {}
     for part in _arguments(tree):
         span = (part.start_byte, part.end_byte)
         match part.type:
             case "pair":
-                items.append((_property(part.child_by_field_name("key")), _field(part, "value")))
+                key = part.child_by_field_name("key")
+                if key is not None and not _property(key):
+                    keys[len(items)] = _first(key, _line(key))
+                items.append((_property(key), _field(part, "value")))
             case "shorthand_property_identifier":
                 items.append((_text(part), Name(line=_line(part), id=_text(part), span=span)))
             case "method_definition":
@@ -475,7 +479,7 @@ def _record(tree: Tree) -> ObjectLiteral:
                 items.append((function.name, function))
             case "spread_element":
                 items.append(("...", _first(part, _line(part))))
-    return ObjectLiteral(line=_line(tree), items=items, end=_end(tree))
+    return ObjectLiteral(line=_line(tree), items=items, end=_end(tree), keys=keys)
 
 
 def _property(tree: Tree | None) -> str:

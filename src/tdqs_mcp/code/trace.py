@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tdqs_mcp.code.nodes import Function
+from tdqs_mcp.code.nodes import Function, SyntaxNode
 from tdqs_mcp.code.project import NameScope, ProjectModule
 from tdqs_mcp.code.values import Closure, Value
 
@@ -57,6 +57,36 @@ class Sighting:
     """An entry of a map is set or taken, as in a cache."""
 
 
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """Where a dispatch by the tool's name leads: the body of a condition, a function of a table, a module."""
+
+    path: str
+    node: SyntaxNode
+    depth: int
+    before: int
+    """Functions that were handed arguments before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """A call of a function that gets nothing of the agent's but what the agent passes, unchanged."""
+
+    closure: Closure
+    depth: int
+    """Depth of the caller."""
+
+    line: int
+    is_whole: bool
+    """It gets all arguments as one object."""
+
+    is_empty: bool
+    """It gets nothing."""
+
+    is_alone: bool
+    """It gets nothing but what the agent passes: no context, no client, no state of the server."""
+
+
 @dataclass(slots=True)
 class CallTrace:
     """Sightings on the way of one handler."""
@@ -74,6 +104,9 @@ class CallTrace:
     housekeeping: list[Sighting] = field(default_factory=list)
     """Changes that nearly all tools of the server make whatever they are asked; they leave a verdict open."""
 
+    logs: list[Sighting] = field(default_factory=list)
+    """Lines that nearly all tools append to a file, which is no change."""
+
     environment: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     """Parameters that anything depends on."""
@@ -85,12 +118,9 @@ class CallTrace:
     """Values of a parameter that have a branch, where all others end in an error."""
 
     results: list[Value] = field(default_factory=list)
-    arms: list[tuple[str, int, int, int]] = field(default_factory=list)
-    """Where comparisons that are known to be true lead, and functions of tables: the arms of a dispatch by the tool's
-    name, each with file, line, depth, and the number of functions that were handed all arguments before."""
-
-    handed: list[tuple[int, Closure, bool]] = field(default_factory=list)
-    """Functions that get all arguments as one object, or nothing, with the depth of their callers and which it is."""
+    arms: list["Arm"] = field(default_factory=list)
+    handed: list["Handover"] = field(default_factory=list)
+    """Functions that get parameters as the agent passes them, and functions that get nothing."""
 
     functions: dict[tuple[str, int, int], int] = field(default_factory=dict)
     """Functions that were followed, by file, first and last line, with the calls between the handler and each."""

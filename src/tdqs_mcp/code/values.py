@@ -274,8 +274,8 @@ def join(values: Iterable[Value]) -> Value:
     distinct = tuple(dict.fromkeys(inner for value in values for inner in alternatives(value)))
     if len(distinct) == 1:
         return distinct[0]
-    if len(distinct) > MAX_ALTERNATIVES:  # answers of many requests are still answers
-        distinct = tuple(dict.fromkeys(map(_without_request, distinct)))
+    if len(distinct) > MAX_ALTERNATIVES:  # many patterns are still patterns, answers of many requests still answers
+        distinct = tuple(dict.fromkeys(map(_without_arguments, distinct)))
     if len(distinct) == 1:
         return distinct[0]
     if len(distinct) > (MAX_FUNCTIONS if all(map(_is_cell, distinct)) else MAX_ALTERNATIVES):
@@ -298,9 +298,8 @@ def _is_result(value: Value) -> bool:
     return isinstance(value, Constant | Dictionary | Listing) or text_of(value) is not None
 
 
-def _without_request(value: Value) -> Value:
-    is_answer = isinstance(value, External) and value.name.startswith(ANSWER)
-    return replace(value, arguments=()) if is_answer and isinstance(value, External) else value
+def _without_arguments(value: Value) -> Value:
+    return replace(value, arguments=()) if isinstance(value, External) else value
 
 
 def elements(value: Value) -> Value:
