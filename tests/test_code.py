@@ -1343,8 +1343,9 @@ def test_lines_that_two_tools_append_may_be_their_work_and_those_of_all_four_are
         for name in names
     ]
     report = read(server_js=log + "".join(tools))
-    is_log = len(names) == 4
-    assert {(len(tool.effects), tool.read_only) for tool in report.tools} == {(1, True) if is_log else (0, "unknown")}
+    assert {(len(tool.effects), tool.read_only) for tool in report.tools} == {
+        (1, True if len(names) == 4 else "unknown")
+    }
     assert {tool.own_effects for tool in report.tools} == {()}
 
 
@@ -1934,6 +1935,38 @@ def test_of_one_wrapper_in_a_loop_the_handler_is_the_function_that_it_calls_for_
     assert {tool.name: tool.handler.line for tool in report.tools} == {"find_boats": 2, "sink_boats": 3}
 
 
+@pytest.mark.parametrize(
+    ("loader", "names"), [("import(path)", ["find_boats"]), ('import("./tools/find_boats.js")', [])]
+)
+def test_the_files_of_a_folder_that_is_loaded_by_name_are_tools(tmp_path, loader, names):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "server.js").write_text(f"for (const path of paths) add(await {loader});\n")
+    (tmp_path / "tools" / "find_boats.js").write_text(
+        'export const method = "find_boats";\nexport const description = "Find boats.";\n'
+        "export const parameters = z.object({ name: z.string() });\n"
+        "export async function handler(args) { return args.name; }\n"
+    )
+    report = tdqs_mcp.read_code(tmp_path)
+    assert [(tool.name, tool.description, tool.handler.line) for tool in report.tools] == [
+        (name, "Find boats.", 4) for name in names
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "is_read"),
+    [("fetch(`https://boats.example/${id}`)", True), ("new Boat(id)", False)],
+)
+def test_a_map_that_keeps_other_machines_answers_is_a_cache(read, value, is_read):
+    report = read(
+        server_js="class Boat {}\nconst boats = new Map();\n"
+        'server.registerTool("read_boat", {}, async ({ id }) => {\n'
+        "  const known = boats.get(id);\n  if (known && known.time > Date.now()) return known.boat;\n"
+        f"  boats.delete(id);\n  const boat = await {value};\n"
+        "  boats.set(id, { time: Date.now(), boat });\n  return boat;\n});\n"
+    )
+    assert (report.tools[0].read_only is True) == is_read
+
+
 def test_many_patterns_are_still_patterns(read):
     patterns = "".join(f"re.compile('boat{n}'), " for n in range(9))
     before = f"import re\n\nPATTERNS = [{patterns}]\n\n"
@@ -2269,13 +2302,13 @@ def refresh():
 """
 
 
-def test_a_cache_of_answers_is_listed_as_housekeeping_and_logs_tokens_and_fixed_programs_are_not(read):
+def test_what_a_server_does_for_all_its_tools_is_listed_as_housekeeping(read):
     tool = (
         "@server.tool()\ndef tool{n}(berth: str) -> str:\n    return fetch('https://harbour.example/{n}/' + berth)\n\n"
     )
     tool0 = read(server_py=HEAD + CACHE + "".join(tool.format(n=n) for n in range(5))).find("tool0")
     written = [effect for effect in tool0.effects if effect.kind == "file-write"]
-    assert [(effect.text, effect.is_housekeeping) for effect in written] == [("write_text", True), ("open a", True)]
+    assert {(effect.text, effect.is_housekeeping) for effect in written} == {("write_text", True), ("open a", True)}
     assert written[0].line == HEAD.count("\n") + CACHE[: CACHE.index("path.write_text")].count("\n") + 1
     assert [(effect.kind, effect.text) for effect in tool0.own_effects] == [
         ("http-read", "GET"),

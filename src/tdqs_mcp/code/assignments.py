@@ -25,6 +25,7 @@ from tdqs_mcp.code.project import NameScope, dotted_name
 from tdqs_mcp.code.texts import repeated_text
 from tdqs_mcp.code.trace import ALL, SURE, CallFrame
 from tdqs_mcp.code.values import (
+    ANSWER,
     UNKNOWN,
     Argument,
     ClassValue,
@@ -150,6 +151,8 @@ class Assignments(Calls):
             text = f"{dotted_name(owner)}{change}"
             kind = "state-in-memory" if certainty == SURE else "state-unknown"
             is_entry = change in ("[]", ".set()")  # as a cache does
+            if is_entry and any(map(_has_answer, values)):
+                self.trace.caches.add((frame.module.path, dotted_name(owner)))
             self._note(
                 self.trace.effects,
                 kind,
@@ -201,6 +204,13 @@ class Assignments(Calls):
                 return max(self._is_state(body, frame), self._is_state(otherwise, frame))
             case _:
                 return 0
+
+
+def _has_answer(value: Value) -> bool:
+    """Return whether a value is another machine's answer or holds one: `(time.monotonic(), answer.text)`."""
+    inside = value.values if isinstance(value, Listing | Dictionary) else alternatives(value)
+    is_answer = isinstance(value, External) and value.name.startswith(ANSWER)
+    return is_answer or any(_has_answer(part) for part in inside if part is not value)
 
 
 def _items(value: Value, change: str) -> Sequence[Value]:

@@ -255,6 +255,7 @@ class Calls(Resolution):
             trace.functions.setdefault(place, inner + depth + 1)
         trace.environment |= part.environment
         trace.written |= part.written
+        trace.caches |= part.caches
         trace.peers |= part.peers
         trace.changed |= part.changed
         trace.failures |= part.failures

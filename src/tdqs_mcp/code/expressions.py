@@ -191,9 +191,9 @@ class Expressions(Assignments):
             case ObjectLiteral(items=items, keys=keys):
                 values = {position: self.evaluate(value, frame) for position, (_, value) in enumerate(items)}
                 computed = {position: self.evaluate(key, frame) for position, key in keys.items()}
-                known = {place: key.value for place, key in computed.items() if isinstance(key, Constant)}
-                named = {place: name for place, name in known.items() if isinstance(name, str)}
-                pairs = tuple((named.get(position, key), values[position]) for position, (key, _) in enumerate(items))
+                constants = {place: key.value for place, key in computed.items() if isinstance(key, Constant)}
+                names = {place: name for place, name in constants.items() if isinstance(name, str)}
+                pairs = tuple((names.get(place, key), values[place]) for place, (key, _) in enumerate(items))
                 self._use(*(value for key, value in pairs if key != "..."))
                 return bounded(Dictionary(items=pairs, parameters=parameters_of(values.values())))
             case Collection(values=parts):
@@ -206,12 +206,9 @@ class Expressions(Assignments):
                 return self._index(node, frame)
             case Compare():
                 outcome, _, _ = self._comparison(node, frame)
-                names = (
-                    frozenset[str]()
-                    if outcome is not None
-                    else parameters_of([self.evaluate(node.left, frame), self.evaluate(node.right, frame)])
-                )
-                return Constant(value=outcome) if outcome is not None else Value(parameters=names)
+                if outcome is not None:
+                    return Constant(value=outcome)
+                return Value(parameters=parameters_of([self.evaluate(part, frame) for part in (node.left, node.right)]))
             case Logic():
                 return self._logic(node, frame)
             case Choice(test=test, body=body, otherwise=otherwise):

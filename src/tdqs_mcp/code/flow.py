@@ -3,9 +3,11 @@
 The code is read with what is known of its values; it is never run.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, holds
 from tdqs_mcp.code.expressions import Expressions
@@ -35,7 +37,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import dotted_name, last_name
 from tdqs_mcp.code.texts import grown_text, repeating, text_from
-from tdqs_mcp.code.trace import FORM, CallFrame, CallTrace
+from tdqs_mcp.code.trace import FORM, CallFrame, CallTrace, Sighting
 from tdqs_mcp.code.values import (
     UNKNOWN,
     Argument,
@@ -86,6 +88,7 @@ class Interpreter(Expressions):
                 host=peer if effect.host == PEER else effect.host,
             )
             for effect in self.trace.effects
+            if not (effect.kind.startswith("state") and any(map(partial(_is_of, effect), self.trace.caches)))
         ]
         return self.trace
 
@@ -266,8 +269,8 @@ class Interpreter(Expressions):
             if isinstance(part, Compare) and (is_certain or part.operator == "=="):
                 with self.muted():
                     sides = [self.evaluate(side, frame) for side in (part.left, part.right)]
-                found = [any(holds(part, self.trace.name) for part in alternatives(side)) for side in sides]
-                if any(found) if is_certain else all(found):
+                holding = [any(holds(part, self.trace.name) for part in alternatives(side)) for side in sides]
+                if any(holding) if is_certain else all(holding):
                     return True
         return False
 
@@ -387,6 +390,12 @@ def _measured(side: SyntaxNode) -> tuple[SyntaxNode, str]:
             return inner, "length "
         case _:
             return side, ""
+
+
+def _is_of(change: Sighting, container: tuple[str, str]) -> bool:
+    """Return whether a change in memory is that of a map: `_cache.pop()` of `_cache`."""
+    path, words = container
+    return change.path == path and re.match(re.escape(words) + r"(\[\]|\.\w+\(\)| del)?$", change.text) is not None
 
 
 def _is_growing(node: Assign) -> bool:

@@ -210,14 +210,13 @@ def _tool(registration: Registration, trace: CallTrace | None, reader: ResultRea
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
     lost = (*trace.unresolved, *trace.housekeeping) if registration.handler else (_NOWHERE,)
-    caches = [sighting for sighting in trace.housekeeping if sighting.parameters and sighting.harm != ADDS]
     parameters = _parameters(registration)
     description = registration.definition.get("description")
     return ToolCode(
         name=registration.name,
         handler=_handler(registration, trace),
         registration=place,
-        effects=tuple(_effects((*trace.effects, *caches, *trace.logs))),
+        effects=tuple(_effects((*trace.effects, *trace.housekeeping, *trace.logs))),
         **judge(trace.effects, lost),
         unused_parameters=tuple(_unused(registration, trace, parameters)),
         dead_enum_values=tuple(_dead(trace, parameters)),

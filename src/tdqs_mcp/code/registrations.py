@@ -146,6 +146,9 @@ class Finder:
         for module in self._interpreter.project.modules:
             for node, scope in self._interpreter.nodes_of(module):
                 self._visit(node, scope)
+        if any(not isinstance(call.arguments[0], Literal) for call, _ in self._imports()):
+            for module in self._interpreter.project.modules:
+                self._loaded(module)
         tools: dict[str, Registration] = {}
         rivals: dict[str, list[Registration]] = {}
         direct = [
@@ -169,6 +172,22 @@ class Finder:
             replace(tool, is_shared=tool.handler is not None and uses[tool.handler.function] > 1)
             for tool in tools.values()
         ] or self._found.computed[:1]
+
+    def _imports(self) -> Sequence[tuple[CallSite, NameScope]]:
+        return [entry for entry in self._interpreter.calls.get("import", ()) if entry[0].arguments]
+
+    def _loaded(self, module: ProjectModule) -> None:
+        """Read a file of a folder that is loaded by name, if it is a tool: it exports a description and a handler.
+
+        Its name is exported as such, or is the file's own: `export const method = "find_boats"` in `find_boats.js`.
+        """
+        scope = self._interpreter.scope_of(module)
+        items = [(key, node) for key, node in module.exports.items() if isinstance(node, SyntaxNode)]
+        stem = module.path.rpartition("/")[2].partition(".")[0]
+        names = [node for key, node in items if key != "name" and text_of(self._value(node, scope)) == stem]
+        record = ObjectLiteral(line=1, items=[*items, *(("name", name) for name in names)])
+        if record.get("description") is not None and record.get(*_SCHEMAS) is not None:
+            self._record(record, scope)
 
     def _visit(self, node: SyntaxNode, scope: NameScope) -> None:
         match node:

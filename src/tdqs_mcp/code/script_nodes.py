@@ -75,7 +75,9 @@ def has_script_error(path: str, content: bytes) -> bool:
     return _parser(path.rpartition(".")[2]).parse(content).root_node.has_error
 
 
-_ORIGIN = re.compile(r"^[ \t]*// (?:\.{1,2}/)*((?:[\w@.+~-]+/)*[\w@.+-]+\.[cm]?[jt]sx?)[ \t]*$", re.MULTILINE)
+_ORIGIN = re.compile(
+    r"^[ \t]*//(?:#region)? (?:\.{1,2}/)*((?:[\w@.+~-]+/)*[\w@.+-]+\.[cm]?[jt]sx?)[ \t]*$", re.MULTILINE
+)
 
 
 def _bundled(content: bytes) -> list[tuple[int, str]]:

@@ -104,6 +104,9 @@ class CallTrace:
     housekeeping: list[Sighting] = field(default_factory=list)
     """Changes that nearly all tools of the server make whatever they are asked; they leave a verdict open."""
 
+    caches: set[tuple[str, str]] = field(default_factory=set)
+    """Maps, by file and words, that an answer of another machine is put into."""
+
     logs: list[Sighting] = field(default_factory=list)
     """Lines that nearly all tools append to a file, which is no change."""
 
