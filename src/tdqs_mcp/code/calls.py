@@ -136,7 +136,8 @@ class Calls(Resolution):
         values = [value for value in (*arguments, *keywords.values()) if value not in left_out]
         if is_whole or all(map(_is_passed, values)):
             is_alone = closure.receiver is None and all(isinstance(value, Argument) for value in values)
-            handover = Handover(closure, depth, line, is_whole=is_whole, is_empty=not values, is_alone=is_alone)
+            names = frozenset(value.name for value in values if is_alone and isinstance(value, Argument))
+            handover = Handover(closure, depth, line, is_whole=is_whole, is_empty=not values, names=names)
             trace.handed.append(handover)
         is_new = is_new or closure.function.name in ("__init__", "constructor")
         key = (closure, is_new, arguments, tuple(sorted(keywords.items(), key=_first)))

@@ -302,7 +302,7 @@ def _worker(closure: Closure, registration: Registration, trace: CallTrace) -> C
         if call is not None
         and part.line == call.line
         and part.closure is not closure
-        and ((part.is_alone and not part.is_empty) or (is_entry and part.is_whole))
+        and ((part.names and part.names >= registration.keywords.keys()) or (is_entry and part.is_whole))
     }
     return inside.pop() if len(inside) == 1 else None
 

@@ -83,8 +83,8 @@ class Handover:
     is_empty: bool
     """It gets nothing."""
 
-    is_alone: bool
-    """It gets nothing but what the agent passes: no context, no client, no state of the server."""
+    names: frozenset[str]
+    """Parameters that it gets, where it gets nothing else: no context, no client, no state of the server."""
 
 
 @dataclass(slots=True)
