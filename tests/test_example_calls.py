@@ -137,3 +137,25 @@ def test_an_example_in_a_sentence_that_says_that_it_fails_is_none(text):
 def test_a_parameter_s_text_may_name_a_value_that_is_refused():
     assert problems(limit="How many. Values over 50 are rejected (e.g. 500).") == []
     assert problems(limit="How many, e.g. 500. Zero is rejected.") != []
+
+
+def test_calls_in_instructions_and_in_other_tools_texts_are_held_against_the_tool_that_they_name():
+    """ "Find it with search_orders()." names the tool; a call with arguments is copied."""
+    orders = {"type": "object", "properties": ORDERS, "required": ["query"]}
+    tools = [
+        {"name": "search_orders", "description": "Searches orders of the harbor.", "inputSchema": orders},
+        {"name": "get_order", "description": "Gets one.", "inputSchema": {"type": "object"}},
+    ]
+    tools[1]["description"] = "Gets one. Find it with search_orders() or search_orders(query='crab', state='open')."
+    instructions = "Begin with search_orders(status='open')."
+    policy = Policy(selection=registry.select(names=["TDQ224"]))
+    found = linting.lint(catalogs.read({"tools": tools, "instructions": instructions}), policy).findings
+    assert [(each.subject.name, each.message) for each in found] == [
+        ("", "the call search_orders(status='open') lacks 'query', which is required"),
+        ("get_order", "the call search_orders(query='crab', state='open') has 'state', which is no parameter"),
+    ]
+
+
+def test_a_call_in_the_text_about_a_parameter_is_an_example():
+    [message] = problems(query="What is sought, as in search_orders(query='crab', state='open').")
+    assert "has 'state', which is no parameter" in message

@@ -11,7 +11,7 @@ from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.effects import deleting_verbs, reads_and_writes
 from tdqs_mcp.facts.text.prose import sentences_of
-from tdqs_mcp.facts.text.steering import find_secret, find_steering
+from tdqs_mcp.facts.text.steering import find_secret, find_steered_parameters, find_steering
 from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Effect
 from tdqs_mcp.facts.threats import Threat, ThreatKind
 from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
@@ -298,8 +298,12 @@ def steered_choice(measured: Measured) -> Iterator[Hit]:
     for steering in find_steering(sentences, list(map(words_of, sentences)), measured.names):
         yield Hit("/instructions", f"a sentence {steering.effect}: {steering.quote!r}", fix)
     for subject in measured.subjects:
-        for steering in subject.steering:
-            yield Hit("/description", f"a sentence {steering.effect}: {steering.quote!r}", fix, part=subject.tool)
+        texts = [("/description", steering) for steering in subject.steering]
+        texts += [
+            (remark.path, steering) for remark, steering in find_steered_parameters(subject.remarks, subject.mentions)
+        ]
+        for path, steering in texts:
+            yield Hit(path, f"a sentence {steering.effect}: {steering.quote!r}", fix, part=subject.tool)
         if secret := find_secret(subject.prose, subject.remarks, subject.input_shape):
             name, quote = secret
             yield Hit(

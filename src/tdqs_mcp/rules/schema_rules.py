@@ -11,7 +11,7 @@ from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic, conditional_needs, open_alternatives, open_choices, open_switches
-from tdqs_mcp.facts.text.examples import find_unfit_examples, misspelled_formats
+from tdqs_mcp.facts.text.examples import called_names, find_unfit_calls, find_unfit_examples, misspelled_formats
 from tdqs_mcp.facts.text.open_values import Opening, find_open_values
 from tdqs_mcp.facts.threats import list_strings
 from tdqs_mcp.facts.toolset import relations
@@ -297,8 +297,21 @@ NULL_FIX = "leave the default out, or allow null, as with `str | None = None`"
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, examples and enum",
 )
-def unfit_value(subject: Subject) -> Iterator[Hit]:
+def unfit_value(measured: Measured) -> Iterator[Hit]:
     """An example in the schema or in a text, an enum member or a constant violates the schema."""
+    shapes = {subject.tool.name: subject.input_shape for subject in measured.subjects}
+    places = [("/instructions", measured.catalog.instructions or "", None)]
+    for subject in measured.subjects:
+        yield from (hit._replace(part=subject.tool) for hit in _unfit_values(subject))
+        places += [(path, text, subject.tool) for path, text in subject.texts if "(" in text]
+    for path, text, tool in places:
+        for name in sorted(called_names(text).intersection(shapes) - {tool.name if tool else ""}):
+            for example in find_unfit_calls(name, text, shapes[name].root, path):
+                problem = f"the call {example.quote} {example.reason}"
+                yield Hit(path, problem, "correct the call; agents copy examples", part=tool)
+
+
+def _unfit_values(subject: Subject) -> Iterator[Hit]:
     yield from _breaches(subject, conformance.unfit_values, "the value {}", "correct the value or the schema")
     yield from _breaches(subject, conformance.repeated_members, "the enum lists {} twice", "list it once")
     for example in find_unfit_examples(subject.tool, subject.input_shape):

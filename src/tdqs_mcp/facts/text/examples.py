@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, MAX_TEXT, PatternTable, cached_by_text, endings_from, words_from
+from tdqs_mcp.facts.lexicon import (
+    MAX_EXPLANATION,
+    MAX_TEXT,
+    PatternTable,
+    cached_by_text,
+    endings_from,
+    lazy_pattern,
+    words_from,
+)
 from tdqs_mcp.facts.schema.conformance import refusal
 from tdqs_mcp.facts.schema.walk import Shape, accepted_values, alternatives, keyword_members, required_names
 from tdqs_mcp.facts.spelling import first_of, name_parts
@@ -80,19 +88,32 @@ def find_unfit_examples(tool: Tool, shape: Shape) -> Iterator[UnfitExample]:
         yield from _in_description(tool.name, text, shape.root)
     for node in shape.by_keyword.get("description", ()):
         own = node.schema["description"]
-        if isinstance(own, str) and node.is_top and "{" in own:
-            yield from _unfit_calls(tool.name, own[:MAX_EXPLANATION], shape.root, f"{node.path}/description")
+        if isinstance(own, str) and node.is_top and ("{" in own or f"{tool.name}(" in own):
+            yield from find_unfit_calls(tool.name, own[:MAX_EXPLANATION], shape.root, f"{node.path}/description")
         if isinstance(own, str) and _may_show(own):
             for quote, reason in _in_own_text(own[:MAX_EXPLANATION], node.schema, shape.root, is_top=node.is_top):
                 yield UnfitExample(f"{node.path}/description", node.name or "", quote, reason)
 
 
-def _unfit_calls(name: str, text: str, root: Mapping[str, Any], path: str) -> Iterator[UnfitExample]:
-    """Yield unfit calls in a parameter's own text: objects of which all members, at least two, are parameters."""
+def find_unfit_calls(name: str, text: str, root: Mapping[str, Any], path: str) -> Iterator[UnfitExample]:
+    """Yield unfit calls in a text about something else: named ones with arguments, and objects with parameters alone.
+
+    "Find it with get_order()." names a tool; an object has at least two members.
+    """
     properties = keyword_members(root)
     for call in _calls(name, text, properties):
-        if len(call.arguments) > 1 and call.arguments.keys() <= properties.keys():
+        if (call.is_named and call.arguments) or (
+            len(call.arguments) > 1 and call.arguments.keys() <= properties.keys()
+        ):
             yield from _call_faults(call, text, root, path)
+
+
+def called_names(text: str) -> frozenset[str]:
+    """Return the names that stand before a parenthesis."""
+    return frozenset(_CALLED.findall(text)) if "(" in text else frozenset()
+
+
+_CALLED = lazy_pattern(r"(?<![\w.$])[A-Za-z][\w-]*(?=\()")
 
 
 def _may_show(text: str) -> bool:
@@ -391,7 +412,10 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
         is_whole = foreign_names.isdisjoint(row.values) and row.words_behind <= foreign_names
         if is_whole and (not row.is_conditional or is_kind):
             return () if _PATTERNS.several_values.search(text.replace(row.quote, "")) else row.values
-    return ()
+    # "- open: not done" on a line of its own
+    lines = [entry.name for entry in list_entries(text) if entry.indent == 0] if is_kind and "\n" in text else []
+    is_list = len(lines) > 1 and not any(map(_PATTERNS.no_value.search, lines)) and not is_own
+    return tuple(lines) if is_list and foreign_names.isdisjoint(lines) else ()
 
 
 def assigned_values(text: str, properties: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:

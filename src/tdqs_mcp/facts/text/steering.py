@@ -64,6 +64,17 @@ def find_steering(
                 break
 
 
+def find_steered_parameters(
+    remarks: Iterable[ParameterMention], siblings: Sequence[str]
+) -> Iterator[tuple[ParameterMention, Steering]]:
+    """Yield the parameters' texts that steer; "always use this" of a value is no order to choose the tool."""
+    for remark in remarks:
+        if "tool" in remark.words or "ask" in remark.words:
+            sentences = sentences_of(remark.text)
+            steered = find_steering(sentences, list(map(words_of, sentences)), siblings)
+            yield from ((remark, steering) for steering in steered)
+
+
 @cache
 def _steering_words() -> frozenset[str]:
     return frozenset().union(*(words_from("steering", kind) for kind in _EFFECTS))

@@ -6,10 +6,10 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
-from tdqs_mcp.facts.spelling import name_parts
+from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.parameter_texts import ParameterExplanation, list_entries
 from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS
-from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, style
+from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, part_of_speech, style
 
 _PATTERNS = PatternTable("references")
 _words = partial(words_from, "references")
@@ -157,12 +157,23 @@ def _is_tool(token: Token, words: KnownNames, *, is_guide: bool) -> bool:
         return False
     may_call = not _words("call_words").isdisjoint(lead.replace("(", " ").split())
     is_called = (may_call and _PATTERNS.called.search(before) is not None) or (is_guide and is_ticked)
+    is_called = is_called or (is_guide and _is_beside_tool(token, words))
     if not (_is_called_tool(token, is_called=is_called, is_ticked=is_ticked) or _is_sought(token, words, is_called)):
         return False
     # "formerly called `get_user`": nobody is sent there
     is_former = lead.endswith(_endings("former_ends")) and _PATTERNS.former.search(before)
     is_elsewhere = _PATTERNS.elsewhere.search(token.text, token.start - len(before), token.end + 60)
     return not (is_former or _PATTERNS.other_kind.match(after) or is_elsewhere)
+
+
+def _is_beside_tool(token: Token, words: KnownNames) -> bool:
+    """The line names a tool as well, or begins with the word: "Tools: get_note, delete_note", "1. delete_note"."""
+    start, end = token.text.rfind("\n", 0, token.start) + 1, token.text.find("\n", token.end)
+    line = token.text[start : end if end >= 0 else None]
+    if part_of_speech((name_parts(token.name) or ("",))[0]) != "verb":
+        return False  # "- cost-category: …" may be a heading
+    is_first = not any(map(str.isalpha, token.text[start : token.start]))
+    return is_first or any(fold(name) in words.tools and not name.isalpha() for name in words_of(line))
 
 
 def _is_sought(token: Token, words: KnownNames, is_called: bool) -> bool:  # noqa: FBT001
