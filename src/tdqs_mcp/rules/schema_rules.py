@@ -15,6 +15,7 @@ from tdqs_mcp.facts.text.examples import called_names, find_unfit_calls, find_un
 from tdqs_mcp.facts.text.open_values import Opening, find_open_values
 from tdqs_mcp.facts.threats import list_strings
 from tdqs_mcp.facts.toolset import relations
+from tdqs_mcp.model import Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import missing_schema, schema_of_another_type, unknown_requirement
 from tdqs_mcp.rules.rule import Hit, rule
@@ -300,7 +301,7 @@ NULL_FIX = "leave the default out, or allow null, as with `str | None = None`"
 def unfit_value(measured: Measured) -> Iterator[Hit]:
     """An example in the schema or in a text, an enum member or a constant violates the schema."""
     shapes = {subject.tool.name: subject.input_shape for subject in measured.subjects}
-    places = [("/instructions", measured.catalog.instructions or "", None)]
+    places: list[tuple[str, str, Tool | None]] = [("/instructions", measured.catalog.instructions or "", None)]
     for subject in measured.subjects:
         yield from (hit._replace(part=subject.tool) for hit in _unfit_values(subject))
         places += [(path, text, subject.tool) for path, text in subject.texts if "(" in text]
