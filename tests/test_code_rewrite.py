@@ -976,6 +976,22 @@ def test_a_draft_that_the_code_disproves_stands_with_a_conflict(write, draft, wo
     assert [words in doubt for doubt in doubts] == ([True] if words else [])
 
 
+@pytest.mark.parametrize(
+    ("sentence", "is_disproven"),
+    [
+        ("It deletes plans that are empty.", True),
+        ("Plans that were deleted are left out.", False),
+        ("It is read-only.", False),
+    ],
+)
+def test_a_draft_that_says_of_reading_code_that_it_deletes_stands_with_a_conflict(write, sentence, is_disproven):
+    code = write("@server.tool()\ndef show_plan(path: str):\n    return open(path).read()\n")
+    draft = {"show_plan": {"description": f"Shows a plan. {sentence}"}}
+    (rewritten,) = rewrite(code, define("show_plan", "Shows a plan.", path=TEXT), drafts=draft)
+    doubts = [claim.conflict for claim in rewritten.conflicts]
+    assert [doubt.endswith("only reads") for doubt in doubts] == ([True] if is_disproven else [])
+
+
 def test_a_thing_that_two_errors_miss_is_missed_once(write):
     body = 'if berth not in BERTHS:\n        raise ValueError("Berth not found")\n    raise ValueError("Berth does not exist")'
     code = write(f"@server.tool()\ndef work(berth: str):\n    {body}\n")

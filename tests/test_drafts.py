@@ -241,6 +241,7 @@ def checked(catalog, sentence, *, of=0, material=NOTHING):
         ("Supports `lost` as `reason`.", "`reason` takes no 'lost'"),
         ("It only reads.", "`destructiveHint` is true"),
         ("Nothing is changed.", "`destructiveHint` is true"),
+        ("Nothing is deleted.", "`destructiveHint` is true"),
         ("`order_id` is optional.", "the schema requires `order_id`"),
         ("`wait_seconds` is given in minutes.", "the name `wait_seconds` says s, not min"),
         ("It is read-only.", "`destructiveHint` is true"),

@@ -30,6 +30,7 @@ from tdqs_mcp.facts.toolset.relations import mentioned_siblings
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.model import ANNOTATIONS, NOTHING, PARAMETERS, Fact, Material
 from tdqs_mcp.results.improvements import Claim
+from tdqs_mcp.results.tool_code import ToolCode
 from tdqs_mcp.rewriting.schema_conflicts import schema_conflicts
 
 _ACTS = lazy_pattern(
@@ -89,9 +90,16 @@ def is_ruled_out(hint: str, subject: Subject, *, value: bool) -> bool:
     return bool(find_conflicts(subject, [fact]))
 
 
-def _sides(subject: Subject, facts: Sequence[Fact], *, hints: Mapping[str, Any] | None) -> _Sides:
-    """The positions of the definition with these hints and of its author's facts, the first to say each of them."""
+def _sides(
+    subject: Subject, facts: Sequence[Fact], *, hints: Mapping[str, Any] | None, code: ToolCode | None = None
+) -> _Sides:
+    """The positions of code that was read whole, of the definition with these hints, and of its author's facts.
+
+    Of several that say the same the first is named.
+    """
     sides: dict[str, dict[bool, str]] = {}
+    if code and code.handler and code.read_only is True and not code.unresolved:
+        sides["readOnlyHint"] = {True: f"the code that starts at {code.handler} only reads"}
     stated = ((_side(fact), position) for fact in facts for position in _fact_positions(fact))
     for side, (thing, stance) in (*_definition(subject, hints or {}), *stated):
         sides.setdefault(thing, {}).setdefault(stance, side)
@@ -225,6 +233,7 @@ class DraftChecker:
         self.subjects = {subject.tool.index: subject for subject in measured.subjects}
         self.measured = measured
         self._by_name = {subject.tool.name: subject for subject in measured.subjects}
+        self._code = {tool.name: tool for tool in measured.code.tools} if measured.code else {}
         self._material = {index: material.of(subject.tool.name) for index, subject in self.subjects.items()}
         self._conflicts = {
             index: find_conflicts(subject, self._material[index].facts) for index, subject in self.subjects.items()
@@ -279,7 +288,8 @@ class DraftChecker:
         edits = list_edits(subject.tool.raw, definition)
         proofs = _proofs(subject, replace(self.material(subject), facts=self.consistent(subject)))
         claims = [claim for edit in edits for claim in self._claims_of(edit, subject, proofs)]
-        sides = _sides(subject, self.material(subject).facts, hints=definition.get("annotations")) if claims else {}
+        facts, code = self.material(subject).facts, self._code.get(subject.tool.name)
+        sides = _sides(subject, facts, hints=definition.get("annotations"), code=code) if claims else {}
         checked = [replace(claim, conflict=self._conflict_of(claim, subject, sides)) for claim in claims]
         return (*checked, *_threats(subject, definition))
 
