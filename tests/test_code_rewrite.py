@@ -311,6 +311,14 @@ TEXTS = {
         ),
         ['Returns text with "Berth", "Depth" and "Tide".'],
     ),
+    "a part of an item without a label": (
+        (
+            'lines = []\n    for boat in find(berth):\n        lines.append(f"Name: {boat.name}, Depth: {boat.depth}")\n'
+            '        lines.append(boat.plan)\n    return "\\n".join(lines)'
+        ),
+        [],
+    ),
+    "what the call was given": ('return {"status": "moored", "berth": berth}', []),
     "lines of unknown things": (
         'return "\\n".join(f"{boat.name} at {boat.berth}" for boat in find(berth))',
         [],

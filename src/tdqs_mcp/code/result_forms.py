@@ -267,7 +267,9 @@ def _text_forms(text: str, rows: Sequence[str] = ()) -> Forms:
     """Return a text with its labels or words; null for one of which too little is known."""
     labels = _labels(text)
     described = {_labels(row) for row in rows if "{}" in row}
-    row = next(iter(described)) if len(described) == 1 else ()  # another part of an item may have no label
+    lines = [line for row in rows for line in row.split("\n") if "{}" in line]
+    is_labeled = len(described) == 1 and all(map(_labels, lines))  # another part of an item may have no label
+    row = next(iter(described)) if is_labeled else ()
     row = row if len(row) >= MIN_LABELS else ()
     labels = labels if len(labels) >= MIN_LABELS else ()
     words = re.findall(r"[^\W\d_]{2,}", text)

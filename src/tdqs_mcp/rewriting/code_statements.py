@@ -465,7 +465,8 @@ def _error_sentence(error: CodeError, subject: Subject, siblings: AbstractSet[st
     is_demand = _PATTERNS.demand.fullmatch(text) is not None
     if is_demand and (_is_in_schema(text, parts, subject) or _OF_ONE.search(error.text) or "{" in text):
         return "", 0  # 'Swipe direction "{}" is not supported': true of a value, not of all
-    match = _PATTERNS.absence.fullmatch(text) or _PATTERNS.failure.fullmatch(text)
+    is_doubled = text.lower().startswith("no ")  # "No hash provided and agent is not registered"
+    match = _PATTERNS.absence.fullmatch(text) or (None if is_doubled else _PATTERNS.failure.fullmatch(text))
     if not is_demand and match is None:
         return "", 0
     switches = {

@@ -62,7 +62,7 @@ def _returned(forms: list[CodeResult], subject: Subject, *, is_all: bool) -> str
         return ""
     labeled = [form for form in forms if form.kind is ResultKind.TEXT and form.labels]
     beginnings = {form for form in forms if any(_begins(form, whole) for whole in labeled)}
-    echoed = {parameter.name.lower() for parameter in subject.signals.parameters}
+    echoed = {parameter.name.lower().replace("_", "") for parameter in subject.signals.parameters}
     parts = list(dict.fromkeys(_result_words(form, echoed) for form in forms if form not in beginnings))
     if len(parts) != 1 or not parts[0]:
         return ""
@@ -110,7 +110,8 @@ def _result_words(form: CodeResult, echoed: AbstractSet[str]) -> str:
 def _object_words(form: CodeResult, echoed: AbstractSet[str]) -> str:
     """Return the keys of an object if these are all, and not those of any result: `success`, `message`."""
     keys = form.keys
-    is_telling = any(key.lower() not in words_from("rewriting", "bare_keys") | echoed for key in keys)
+    bare = words_from("rewriting", "bare_keys") | echoed
+    is_telling = any(key.lower().replace("_", "") not in bare for key in keys)
     is_envelope = not words_from("rewriting", "envelope_keys").isdisjoint((*keys, *form.rare))
     is_whole = len(keys) <= MAX_FIELDS and len(form.rare) <= min(MAX_RARE, len(keys) - 1) and not form.is_open
     if len(keys) < MIN_KEYS or not is_whole or is_envelope or not is_telling:
