@@ -926,6 +926,17 @@ def test_limits_defaults_and_errors_have_their_lines(read):
     assert tool.returns == "object with keys berths, count"
 
 
+def test_of_a_promise_of_which_only_the_rejection_is_known_nothing_is_said(read):
+    body = """
+    const rows = await new Promise((resolve, reject) => base.all("SELECT 1", (bad, rows) => { if (bad) reject(bad); else resolve(rows); }));
+    if (rows.length === 0) return { content: [{ type: "text", text: JSON.stringify({ depth: 0, tide: kind }) }] };
+    return { content: [{ type: "text", text: JSON.stringify(rows) }] };
+    """
+    tool = f'server.tool("show", "x", {{ kind: z.string() }}, async ({{ kind }}) => {{ {body} }});'
+    (tool,) = read(index_js=f'import {{ z }} from "zod";\n{SCRIPT}{tool}').tools
+    assert tool.returns is None
+
+
 def test_credentials_are_the_variables_that_the_code_reads(read):
     assert tool_of(read, 'return os.environ["HARBOUR_KEY"]', before="import os\n").credentials == ("HARBOUR_KEY",)
     assert tool_of(read, 'return os.getenv("HARBOUR_KEY")', before="import os\n").credentials == ("HARBOUR_KEY",)

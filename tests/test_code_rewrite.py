@@ -318,6 +318,10 @@ TEXTS = {
         ),
         [],
     ),
+    "what tells nothing beside what does": (
+        'return {"success": True, "message": "Moored", "berth": berth, "depth": 3, "tide": 1}',
+        ["The result includes `depth` and `tide`."],
+    ),
     "what the call was given": ('return {"status": "moored", "berth": berth}', []),
     "lines of unknown things": (
         'return "\\n".join(f"{boat.name} at {boat.berth}" for boat in find(berth))',
@@ -548,6 +552,12 @@ PARAMETERS = {
         'if limit < 0 or limit >= len(BERTHS):\n        raise ValueError("no")\n    return BERTHS[limit]',
         {"limit": NUMBER},
         "Counted from 0.",
+    ),
+    "a line": (
+        "limit: int",
+        'if not 0 < limit <= len(BERTHS):\n        raise ValueError("no")\n    return BERTHS[limit - 1]',
+        {"limit": NUMBER},
+        "Counted from 1.",
     ),
     "closed values": (
         "limit: str",
@@ -904,6 +914,11 @@ FORMS = {
     "seconds": ("import time\n    time.sleep(berth)", NUMBER, ["In seconds."]),
     "seconds by name": ("return httpx.get('https://x.test', timeout=berth).text", NUMBER, ["In seconds."]),
     "a text that says so": ("import json\n    return json.loads(berth)", {**TEXT, "description": "Plan as JSON."}, []),
+    "a value that is no text": (
+        "import json\n    return json.loads(berth)",
+        {"anyOf": [TEXT, {"type": "array", "items": TEXT}]},
+        [],
+    ),
     "a form that need not be": (
         "import json\n    try:\n        plan = json.loads(berth)\n    except ValueError:\n        plan = berth\n    return plan",
         TEXT,

@@ -132,14 +132,17 @@ class Expressions(Assignments):
 
     def _note_index(self, tests: Sequence[SyntaxNode], frame: CallFrame) -> None:
         """Note a parameter that is held against 0 and a length: `index < 0 or index >= len(slides)`."""
-        compared = [test for test in tests if isinstance(test, Compare)]
-        starts = {name.id for test in compared for name, other in _sides(test) if _is_zero(other)}
-        for test in compared:
-            for name, other in _sides(test):
-                value = frame.names.get(name.id)
-                if name.id in starts and _is_length(other) and isinstance(value, Argument) and value.name:
-                    place = (frame.module, test.line, frame.depth)
-                    self._note(self.trace.limits, "limit", *place, COUNTED, parameters=frozenset({value.name}))
+        sides = [side for test in tests if isinstance(test, Compare) for side in _sides(test)]
+        starts = {
+            name.id: start for name, sign, other in sides if (start := _FIRST.get((sign, _number(other)))) is not None
+        }
+        for name, sign, other in sides:
+            value = frame.names.get(name.id)
+            is_last = _is_length(other) and sign in _LAST.get(starts.get(name.id, -1), ())
+            if is_last and isinstance(value, Argument) and value.name:
+                place = (frame.module, other.line, frame.depth)
+                text = f"{COUNTED} {starts[name.id]}"
+                self._note(self.trace.limits, "limit", *place, text, parameters=frozenset({value.name}))
 
     def _comparison(self, test: Compare, frame: CallFrame) -> tuple[bool | None, str, str]:
         left, right = self.evaluate(test.left, frame), self.evaluate(test.right, frame)
@@ -620,15 +623,33 @@ def _is_request(value: Value) -> bool:
     return ALL in value.parameters and isinstance(value, Argument | Dictionary)
 
 
-def _sides(test: Compare) -> Iterator[tuple[Name, SyntaxNode]]:
-    """Yield the names of a comparison, each with the other side."""
-    for side, other in ((test.left, test.right), (test.right, test.left)):
+def _sides(test: Compare) -> Iterator[tuple[Name, str, SyntaxNode]]:
+    """Yield the names of a comparison, each with the operator as seen from it and the other side."""
+    for side, sign, other in (
+        (test.left, test.operator, test.right),
+        (test.right, MIRRORED.get(test.operator, ""), test.left),
+    ):
         if isinstance(side, Name):
-            yield side, other
+            yield side, sign, other
 
 
-def _is_zero(node: SyntaxNode) -> bool:
-    return isinstance(node, Literal) and node.value == 0 and not isinstance(node.value, bool)
+MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_FIRST: Mapping[tuple[str, int | None], int] = {
+    ("<", 0): 0,
+    (">=", 0): 0,
+    ("<=", 0): 1,
+    (">", 0): 1,
+    ("<", 1): 1,
+    (">=", 1): 1,
+}
+"""The first index by what is held against it: `line > 0` begins at 1."""
+
+_LAST = {0: ("<", ">="), 1: ("<=", ">")}
+"""Operators between an index and the length, by the first index."""
+
+
+def _number(node: SyntaxNode) -> int | None:
+    return node.value if isinstance(node, Literal) and type(node.value) is int else None
 
 
 def _is_length(node: SyntaxNode) -> bool:

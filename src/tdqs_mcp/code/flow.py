@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, holds
-from tdqs_mcp.code.expressions import Expressions
+from tdqs_mcp.code.expressions import MIRRORED, Expressions
 from tdqs_mcp.code.knowledge import PEER
 from tdqs_mcp.code.nodes import (
     Assign,
@@ -350,7 +350,7 @@ class Interpreter(Expressions):
                 if not is_negated and name in {node.id for node in walk(inner) if isinstance(node, Name)}:
                     self._note_bounds(inner, frame)  # `depth !== undefined && depth > 100`
             case Compare(left=left, operator=operator, right=right) if not self._unclear:
-                for side, other, sign in ((left, right, operator), (right, left, _MIRRORED.get(operator, ""))):
+                for side, other, sign in ((left, right, operator), (right, left, MIRRORED.get(operator, ""))):
                     inner, measure = _measured(side)
                     with self.muted():
                         value, bound = self.evaluate(inner, frame), self.evaluate(other, frame)
@@ -379,8 +379,6 @@ class Interpreter(Expressions):
 
 _BOUNDED = {(">", False): "at most", ("<", False): "at least", ("<=", True): "at most", (">=", True): "at least"}
 """The bound by the operator of a comparison that the code refuses, or that it demands."""
-
-_MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
 def _measured(side: SyntaxNode) -> tuple[SyntaxNode, str]:

@@ -13,8 +13,8 @@ Proof: TypeAlias = bool | Literal["unknown"]
 
 _LOCAL = re.compile(r"localhost|127\.|\[?::1|0\.0\.0\.0")
 
-COUNTED = "counted from 0"
-"""The limit of a parameter that the code holds against the length of a list."""
+COUNTED = "counted from"
+"""Beginning of the limit of a parameter that the code holds against the length of a list."""
 
 
 class EffectKind(StrEnum):

@@ -11,7 +11,7 @@ from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.schema import arguments, signals
-from tdqs_mcp.facts.schema.walk import value_at
+from tdqs_mcp.facts.schema.walk import accepted_values, value_at
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
@@ -85,7 +85,8 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
     """
     if measured.code is None:
         return {}
-    common = _common_errors(measured) | _common_results(measured)
+    common = _common_errors(measured)
+    envelope = _common_keys(measured)
     statements: dict[int, tuple[Statement, ...]] = {}
     for subject, code in coded(measured):
         if subject.signals.is_missing_description:
@@ -94,7 +95,7 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
         if can_continue_in_english(subject):
             errors = _own_errors(subject, code, common)
             demands = _Demands(subject, errors, frozenset(measured.names) - {subject.tool.name})
-            sentences = islice(_sentences(subject, code, demands, common, measured), MAX_SENTENCES)
+            sentences = islice(_sentences(subject, code, demands, envelope, measured), MAX_SENTENCES)
             documented = {part.path: part for part in _documented(subject, code)}
             limits = [(part, False) for part in _limited(subject, code, demands) if part.path not in documented]
             weigh = partial(_new_tokens, tool=subject.tool)
@@ -110,12 +111,12 @@ def _common_errors(measured: Measured) -> frozenset[str]:
     return frozenset(text for text, count in counts.items() if count >= most)
 
 
-def _common_results(measured: Measured) -> frozenset[str]:
-    """Return the sentences about results that are true of half of the tools: an envelope, which tells of none."""
-    sentences = [[*result_sentences(subject, code)] for subject, code in coded(measured)]
-    counts = Counter(sentence for group in sentences for sentence in group)
-    most = max(MIN_SHARED, len([*filter(None, sentences)]) // 2)
-    return frozenset(sentence for sentence, count in counts.items() if count >= most)
+def _common_keys(measured: Measured) -> frozenset[str]:
+    """Return the keys that half of the tools' results have: those of an envelope, which tell of none."""
+    results = [{key for form in code.results for key in form.keys} for _, code in coded(measured)]
+    counts = Counter(key for keys in results for key in keys)
+    most = max(MIN_SHARED, len([*filter(None, results)]) // 2)
+    return frozenset(key for key, count in counts.items() if count >= most)
 
 
 def _new_tokens(statement: Statement, *, tool: Tool) -> int:
@@ -187,7 +188,7 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
 
 
 def _sentences(
-    subject: Subject, code: ToolCode, demands: "_Demands", common: AbstractSet[str], measured: Measured
+    subject: Subject, code: ToolCode, demands: "_Demands", envelope: AbstractSet[str], measured: Measured
 ) -> Iterator[tuple[Statement, bool]]:
     """Yield sentences, each with whether the definition has it already, what cannot be undone first."""
     about = f"{measured.catalog.server} {measured.catalog.instructions or ''}"
@@ -197,7 +198,7 @@ def _sentences(
         sentences.append((effect, _effect_sentence(effect, subject, code, about), 0))
         sentences.append((effect, _partial_sentence(effect, subject), 0))
     sentences += demands.sentences
-    sentences += [(place, sentence, 1) for sentence in result_sentences(subject, code) if sentence not in common]
+    sentences += [(place, sentence, 1) for sentence in result_sentences(subject, code, envelope)]
     novelty = _Novelty(subject)
     for source, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
         if sentence and novelty.admits(sentence):
@@ -725,8 +726,8 @@ def _limit_words(limit: CodeLimit, name: str, schema: Mapping[str, Any], texts: 
         is_telling = value not in ("0", "False") and _VALUE.fullmatch(value) is not None
         spelled = "true" if value == "True" else value.replace("'", "`")
         return f"the default is {spelled}" if is_open and is_telling else ""
-    if limit.text == COUNTED:
-        return COUNTED if kind == "integer" and "0" not in numbers_of(texts) else ""
+    if head == COUNTED:
+        return limit.text if kind == "integer" else ""
     bound = head.removeprefix("length ")
     unit, *keywords = _SIZES.get((kind, bound != head), ("",))
     is_new = bound in BOUNDS and bool(keywords) and schema.keys().isdisjoint(keywords)
@@ -746,8 +747,10 @@ def _is_form_open(form: str, name: str, schema: Mapping[str, Any], texts: str) -
     """Return whether neither the schema nor a text nor the parameter's name says what the code takes it for."""
     words = {word.lower() for word in (*words_of(texts), *name_parts(name))} | ({"*"} if "*" in texts else set())
     kinds = ("number", "integer") if form.startswith("in ") else ("string",)
+    types = accepted_values(schema, schema).types - {"null"}
     return (
-        (schema.get("type") in kinds or "anyOf" in schema)
+        bool(types)
+        and types <= {*kinds}
         and words.isdisjoint(read_table("rewriting")["forms"][form].split())
         and _FORM_KEYWORDS.isdisjoint(schema)
     )

@@ -23,10 +23,11 @@ MAX_RARE = 2
 _PATTERNS = PatternTable("rewriting")
 
 
-def result_sentences(subject: Subject, code: ToolCode) -> Iterator[str]:
+def result_sentences(subject: Subject, code: ToolCode, envelope: AbstractSet[str]) -> Iterator[str]:
     """Yield what comes back, and what comes back where nothing is found, as far as no text and no schema says so.
 
-    Nothing of a tool with a closed parameter that each call gives: what comes back depends on it.
+    Nothing of a tool with a closed parameter that each call gives: what comes back depends on it. Keys of an `envelope`
+    tell nothing.
     """
     if not code.is_result_whole or any(
         node.is_top and node.is_required and _is_switch(node.schema) for node in subject.input_shape.nodes
@@ -34,7 +35,7 @@ def result_sentences(subject: Subject, code: ToolCode) -> Iterator[str]:
         return
     quoted = {form: text for form in code.results if _tells_nothing_found(form) and (text := _quoted(form))}
     present = [form for form in code.results if form not in quoted]
-    if sentence := _returned(present, subject, is_all=not quoted):
+    if sentence := _returned(present, subject, envelope, is_all=not quoted):
         yield sentence
     if len(quoted) == 1 and len(present) == 1:
         text = next(iter(quoted.values()))
@@ -54,7 +55,7 @@ _NOTHING = lazy_pattern(r"(?i)\b(?:no|not)\b[^.:\n]*\b(?:found|match\w*|exists?|
 """A text that says itself that nothing was found: "No berths found", "Berth {} not found"."""
 
 
-def _returned(forms: list[CodeResult], subject: Subject, *, is_all: bool) -> str:
+def _returned(forms: list[CodeResult], subject: Subject, envelope: AbstractSet[str], *, is_all: bool) -> str:
     """Return the sentence about the forms of a result, which are all but for texts that nothing was found."""
     texts = [subject.tool.description or "", *(text for _, text in subject.texts)]
     words = {word.lower() for text in texts for word in words_of(text)}
@@ -62,10 +63,13 @@ def _returned(forms: list[CodeResult], subject: Subject, *, is_all: bool) -> str
         return ""
     labeled = [form for form in forms if form.kind is ResultKind.TEXT and form.labels]
     beginnings = {form for form in forms if any(_begins(form, whole) for whole in labeled)}
-    echoed = {parameter.name.lower().replace("_", "") for parameter in subject.signals.parameters}
-    parts = list(dict.fromkeys(_result_words(form, echoed) for form in forms if form not in beginnings))
+    names = (*envelope, *(parameter.name for parameter in subject.signals.parameters))
+    bare = words_from("rewriting", "bare_keys") | {name.lower().replace("_", "") for name in names}
+    parts = list(dict.fromkeys(_result_words(form, bare) for form in forms if form not in beginnings))
     if len(parts) != 1 or not parts[0]:
         return ""
+    if parts[0].startswith(_INCLUDES):
+        return f"The result {parts[0]}."
     if is_all and forms[0].kind is not ResultKind.TEXT and not subject.is_result_open:
         verb = "is" if forms[0].kind is ResultKind.OBJECTS else "has"
         return f"The result {verb} {parts[0]}."
@@ -91,14 +95,14 @@ def _tells_absence(form: CodeResult) -> bool:
     return is_negation(first.lower()) or _PATTERNS.failure.fullmatch(sentence) is not None
 
 
-def _result_words(form: CodeResult, echoed: AbstractSet[str]) -> str:
+def _result_words(form: CodeResult, bare: AbstractSet[str]) -> str:
     """Return a form of a result in words; empty for what tells an agent nothing.
 
     That is a message that something was done, what the call was given, and the address that the server asks.
     """
     match form.kind:
         case ResultKind.OBJECT | ResultKind.OBJECTS:
-            return _object_words(form, echoed)
+            return _object_words(form, bare)
         case ResultKind.TEXT:
             return _text_words(form)
         case ResultKind.IMAGE:
@@ -107,18 +111,22 @@ def _result_words(form: CodeResult, echoed: AbstractSet[str]) -> str:
             return ""
 
 
-def _object_words(form: CodeResult, echoed: AbstractSet[str]) -> str:
-    """Return the keys of an object if these are all, and not those of any result: `success`, `message`."""
-    keys = form.keys
-    bare = words_from("rewriting", "bare_keys") | echoed
-    is_telling = any(key.lower().replace("_", "") not in bare for key in keys)
-    is_envelope = not words_from("rewriting", "envelope_keys").isdisjoint((*keys, *form.rare))
-    is_whole = len(keys) <= MAX_FIELDS and len(form.rare) <= min(MAX_RARE, len(keys) - 1) and not form.is_open
-    if len(keys) < MIN_KEYS or not is_whole or is_envelope or not is_telling:
+def _object_words(form: CodeResult, bare: AbstractSet[str]) -> str:
+    """Return the keys of an object if all are known, without those that tell nothing: `success`, `message`."""
+    telling = [key for key in form.keys if key.lower().replace("_", "") not in bare]
+    is_envelope = not words_from("rewriting", "envelope_keys").isdisjoint((*form.keys, *form.rare))
+    is_whole = len(telling) <= MAX_FIELDS and len(form.rare) <= min(MAX_RARE, len(form.keys) - 1) and not form.is_open
+    if len(telling) < MIN_KEYS or not is_whole or is_envelope:
         return ""
-    words = [_key_words(key, dict(form.lists)) for key in keys]
+    words = [_key_words(key, dict(form.lists)) for key in telling]
     listing = joined([*words, f"optionally {listed(form.rare)}"] if form.rare else words, "and")
-    return f"a list of objects with {listing}" if form.kind is ResultKind.OBJECTS else listing
+    if form.kind is ResultKind.OBJECTS:
+        return f"a list of objects with {joined([_key_words(key, dict(form.lists)) for key in form.keys], 'and')}"
+    return listing if len(telling) == len(form.keys) else f"{_INCLUDES} {listing}"
+
+
+_INCLUDES = "includes"
+"""Beginning of the words for some of an object's keys."""
 
 
 def _key_words(key: str, lists: Mapping[str, Sequence[str]]) -> str:
