@@ -926,14 +926,19 @@ def test_limits_defaults_and_errors_have_their_lines(read):
     assert tool.returns == "object with keys berths, count"
 
 
-def test_of_a_promise_of_which_only_the_rejection_is_known_nothing_is_said(read):
-    body = """
-    const rows = await new Promise((resolve, reject) => base.all("SELECT 1", (bad, rows) => { if (bad) reject(bad); else resolve(rows); }));
-    if (rows.length === 0) return { content: [{ type: "text", text: JSON.stringify({ depth: 0, tide: kind }) }] };
-    return { content: [{ type: "text", text: JSON.stringify(rows) }] };
-    """
+def test_what_a_callback_settles_a_promise_with_is_not_known(read):
+    ask = (
+        "const ask = (text) => new Promise((resolve, reject) => { base.all(text, (bad, rows) => "
+        "{ if (bad) { reject(bad); } else { resolve(rows); } }); });\n"
+    )
+    body = (
+        "const rows = await ask(kind); if (rows.length === 0) return "
+        '{ content: [{ type: "text", text: JSON.stringify({ depth: 0, tide: kind }) }] };'
+        '\nreturn { content: [{ type: "text", text: JSON.stringify(rows) }] };'
+    )
     tool = f'server.tool("show", "x", {{ kind: z.string() }}, async ({{ kind }}) => {{ {body} }});'
-    (tool,) = read(index_js=f'import {{ z }} from "zod";\n{SCRIPT}{tool}').tools
+    base = 'import sqlite3 from "sqlite3";\nconst base = new sqlite3.Database("b");\n'
+    (tool,) = read(index_js=f'import {{ z }} from "zod";\n{base}{SCRIPT}{ask}{tool}').tools
     assert tool.returns is None
 
 

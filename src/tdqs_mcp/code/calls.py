@@ -469,7 +469,8 @@ class Calls(Resolution):
             self._use(*frame.names.values())
         if name == "Promise" and isinstance(first, Closure):  # new Promise((resolve, reject) => …)
             settling = tuple(External(name=f"Promise.{word}") for word in ("resolve", "reject"))
-            return self.call(first, settling, {}, node, frame)
+            value = self.call(first, settling, {}, node, frame)
+            return unknown(value) if value == Constant(value=None) else value  # a callback settles it
         self.trace.is_read_only |= _says_read_only(arguments, keywords) or last_name(node.function) in _AUTHORIZING
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
         handed = (External(name=f"{name}()"),) if any(spec.hands_object for spec in specs or ()) else ()

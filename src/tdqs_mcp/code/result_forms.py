@@ -93,16 +93,14 @@ class ResultReader:
     def _all(self, values: Iterable[Value], *, unknown: Forms = None) -> Forms:
         """Return the forms of values of which one comes back; what is returned as an error is none."""
         forms: list[CodeResult] = []
-        parts = [inner for value in values for inner in alternatives(value)]
-        if parts and all(isinstance(part, External) and self._is_failure(part) for part in parts):
-            return None  # of `new Promise((resolve, reject) => …)` no more than the rejection is known
-        for part in parts:
-            if not self._is_failure(part):
-                own = self._forms(part)
-                own = unknown if own is None else own
-                if own is None:
-                    return None
-                forms += own
+        for value in values:
+            for inner in alternatives(value):
+                if not self._is_failure(inner):
+                    own = self._forms(inner)
+                    own = unknown if own is None else own
+                    if own is None:
+                        return None
+                    forms += own
         return tuple(_merged(forms)) if _are_texts(forms) or not any(form.is_bare for form in forms) else None
 
     def _is_failure(self, value: Value) -> bool:

@@ -130,7 +130,7 @@ class _Selection:
         present = self.chosen.get(file, {})
         numbers = range(max(1, first), min(last, len(self._source.lines(file))) + 1)
         lines = {number: self._source.line(file, number) for number in numbers if number not in present}
-        cost = sum(estimate_tokens(f"{number:>5} | {line}\n") for number, line in lines.items())
+        cost = sum(_cost(f"{number:>5} | {line}\n") for number, line in lines.items())
         cost += estimate_tokens("...\n" if present else f"=== {file}\n...\n")
         if cost > self._left:
             return False
@@ -138,6 +138,11 @@ class _Selection:
             self._left -= cost
             self.chosen[file] = present | lines
         return True
+
+
+def _cost(text: str) -> int:
+    """Return the tokens of a text, by the estimate or by four characters each, whichever are more."""
+    return max(estimate_tokens(text), -(-len(text) // 4))
 
 
 def _slice(tool: ToolCode, source: _Source) -> CodeSlice:
