@@ -28,7 +28,7 @@ def main(purpose: str, folders: Sequence[Path]) -> None:
         )
     count = right = named = 0
     for case, row in labeled:
-        judged = {frozenset(pair) for pair in (*case.facts.same, *case.facts.variants)}
+        judged = {frozenset((pair.first, pair.second)) for pair in (*case.facts.same, *case.facts.variants)}
         read = {frozenset(pair) for pair in row["pairs"]}
         count, right, named = count + len(judged), right + len(judged & read), named + len(read)
     print(f"{len(labeled)} sets; of {count} pairs the reader named {right}; of the reader's {named} are found {right}")

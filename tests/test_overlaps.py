@@ -18,8 +18,13 @@ def overlaps(*tools):
     return [(pair.first, pair.second, pair.kind) for pair in measured(*tools).overlaps]
 
 
-def pair(first, said, second, also_said):
-    return overlaps(tool(first, said), tool(second, also_said), tool("ping", "Checks that the shop answers."))
+def pair(first, said, second, also_said, *schema):
+    answers = tool("ping", "Checks that the shop answers.")
+    return overlaps(tool(first, said, *schema), tool(second, also_said, *schema), answers)
+
+
+def names_of(pairs):
+    return [(pair.first, pair.second) for pair in pairs]
 
 
 @pytest.mark.parametrize(
@@ -43,6 +48,8 @@ def pair(first, said, second, also_said):
             "weather_lookup",
             "Look up current weather conditions in a city.",
         ),
+        ("create_ticket", "Create a support ticket.", "new_ticket", "Open a new support ticket."),
+        ("inspect_results", "Examines the results of a scan.", "analyze_results", "Analyzes the results of a scan."),
     ],
 )
 def test_tools_that_say_the_same_in_other_words_overlap(first, said, second, also_said):
@@ -72,13 +79,44 @@ def test_tools_that_differ_in_thing_verb_number_or_scope_do_not(first, said, sec
     assert pair(first, said, second, also_said) == []
 
 
+def test_one_call_and_one_thing_are_one_job_whatever_the_sentences_say_besides():
+    """What a tool takes tells less of it than its name: words of parameters do not count."""
+    query, text = takes("query", "limit"), takes("text", "limit")
+    tools = [
+        tool("find_documents", "Search documents by a query and return the matches.", query),
+        tool("lookup_documents", "Looks up documents matching the given text.", text),
+        tool("remove_user", "Delete a user account.", takes("user_id")),
+        tool("delete_user", "Remove a user from the system.", takes("user_id")),
+        tool("send_email", "Send an email to a recipient.", takes("to")),
+        tool("dispatch_email", "Dispatches an email to the given address.", takes("to")),
+    ]
+    pairs = measured(*tools).pairs
+    assert names_of(pairs) == [tuple(each["name"] for each in tools[place : place + 2]) for place in (0, 2, 4)]
+    assert [pair.shared[0] for pair in pairs] == ["find/lookup", "remove/delete", "send/dispatch"]
+    assert pairs[0].words == "both find/lookup, documents, matches; only lookup_documents: text"
+
+
+@pytest.mark.parametrize(
+    ("first", "said", "second", "also_said", "taken"),
+    [
+        ("do_get_object", "Get a Durable Object.", "do_delete_object", "Delete a Durable Object.", ("id",)),
+        ("accept_invitation", "Accept a request.", "decline_invitation", "Decline a request.", ("id",)),
+        ("page_click", "Click an element on the page.", "page_hover", "Hover an element on the page.", ("selector",)),
+        ("update_table", "Update a table's name.", "update_field", "Update a field's name.", ("table_id", "name")),
+    ],
+)
+def test_tools_whose_verbs_or_things_differ_are_no_pair_whatever_they_take(first, said, second, also_said, taken):
+    assert pair(first, said, second, also_said, takes(*taken)) == []
+
+
 def test_one_sentence_and_one_call_are_one_job_whatever_the_names_verbs():
     def tools(said, **also):
         recommended = tool("recommend", "Gets recommendations for a page.", takes("url"))
         return overlaps(recommended, tool("get_recommend", said, takes("url", **also)), tool("ping", "Answers."))
 
     assert tools("Returns recommendations for the specified page.") == [("recommend", "get_recommend", "purpose")]
-    assert tools("Returns recommendations for the specified page.", limit={"type": "integer"}) == []
+    limited = tools("Returns recommendations for the specified page.", limit={"type": "integer"})
+    assert limited == [("recommend", "get_recommend", "variant")]
     assert tools("Deletes recommendations for a page.") == []
 
 
@@ -113,17 +151,17 @@ def test_three_tools_that_do_the_same_are_all_overlapping():
     names = ["get_weather", "fetch_weather", "retrieve_weather_data"]
     tools = measured(*(tool(name, f"{name.split('_')[0].title()} the weather of a city.") for name in names)).tool_set()
     assert tools.alike == 3
-    assert set(names) == {name for pair in tools.same for name in pair}
+    assert set(names) == {name for pair in names_of(tools.same) for name in pair}
 
 
 def test_two_tools_of_one_name_are_a_pair_that_nothing_tells_apart():
     tools = measured(tool("get_user", "Gets a user."), tool("get_user", "Reads a profile."), tool("ping")).tool_set()
-    assert (tools.same, tools.alike) == ((("get_user", "get_user"),), 2)
+    assert (names_of(tools.same), tools.alike) == ([("get_user", "get_user")], 2)
 
 
 def test_tools_that_say_nothing_are_pairs_and_a_described_one_is_not():
     tools = measured(tool("run"), tool("process", "Process."), tool("do_thing", "Waters the plants.")).tool_set()
-    assert (tools.vague, tools.same) == (("run", "process", "do_thing"), (("run", "process"),))
+    assert (tools.vague, names_of(tools.same)) == (("run", "process", "do_thing"), [("run", "process")])
 
 
 def test_tools_that_share_words_and_parameters_are_variants_unless_a_text_points_to_the_other():
@@ -136,7 +174,7 @@ def test_tools_that_share_words_and_parameters_are_variants_unless_a_text_points
         tool("get_range_tags", "Reads the cells of a range of tags.", takes("tag")),  # other parameters
     ]
     pointed = [silent[0], tool("get_used_range", f"{used}; for an address use get_range.", cells), *silent[2:]]
-    assert measured(*silent).tool_set().variants == (("get_range", "get_used_range"),)
+    assert names_of(measured(*silent).tool_set().variants) == [("get_range", "get_used_range")]
     assert measured(*pointed).tool_set().variants == ()
 
 

@@ -312,7 +312,7 @@ def test_the_instructions_of_a_server_are_read_too(instructions, rule_id, messag
 def test_a_name_s_own_word_in_the_text_tells_a_tool_from_its_rival(other, description, rivals):
     read = catalogs.read([tool("delete_order", "Deletes an order.", flat(1)), tool(other, description, flat(1))])
     findings = linting.lint(read).findings
-    assert [finding.subject.name for finding in findings if finding.rule == "TDQ104"] == rivals
+    assert [finding.subject.name for finding in findings if finding.rule in ("TDQ104", "TDQ303")] == rivals
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ from tdqs_mcp.facts.text.steering import Steering, find_steering, find_withdrawa
 from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, empty_stems, stem
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, parts_of
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
-from tdqs_mcp.facts.toolset.coherence import ToolSet, read_tool_set
+from tdqs_mcp.facts.toolset.coherence import ToolSet, find_pairs, read_tool_set
 from tdqs_mcp.facts.toolset.names import KnownNames
-from tdqs_mcp.facts.toolset.relations import Compared, Described, Overlap, Purpose
+from tdqs_mcp.facts.toolset.relations import Compared, Described, Overlap, OverlapKind, Purpose
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.facts.toolset.value_origins import OpenOrigin, find_open_origins
 from tdqs_mcp.model import Catalog, Tool
@@ -404,7 +404,7 @@ class Measured:
 
     @cached_property
     def overlaps(self) -> tuple[Overlap, ...]:
-        """Pairs of tools that say the same."""
+        """Pairs of tools that say the same, or nearly."""
         return relations.find_overlaps(self.compared)
 
     @cached_property
@@ -412,7 +412,7 @@ class Measured:
         """By tool, those that do the same to the same kind of thing, and that no text or argument tells apart."""
         tools = {purpose.source.tool: purpose.source for purpose in self.purposes}
         pairs: dict[str, list[str]] = {}
-        for first, second in relations.find_variants(self.compared):
+        for first, second in ((pair.first, pair.second) for pair in self.overlaps):
             if not relations.are_told_apart(tools[first], tools[second]):
                 pairs.setdefault(first, []).append(second)
                 pairs.setdefault(second, []).append(first)
@@ -423,9 +423,14 @@ class Measured:
         """Estimated tokens of all tools."""
         return sum(subject.tokens for subject in self.subjects)
 
+    @cached_property
+    def pairs(self) -> tuple[Overlap, ...]:
+        """Pairs of tools that an agent may confuse: what the score and the rules name."""
+        return find_pairs(self.purposes, self.overlaps)
+
     def tool_set(self) -> ToolSet:
         """How consistent and complete the tools are; measured for coherence only."""
-        return read_tool_set(self.purposes, self.compared, self.overlaps)
+        return read_tool_set(self.purposes, self.pairs)
 
 
 def measure(catalog: Catalog, *, earlier: Measured | None = None) -> Measured:
@@ -495,7 +500,8 @@ def overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list
     }
     tagged = [purpose._replace(source=purpose.source._replace(tool=tag)) for tag, (_, purpose) in placed.items()]
     shared: dict[tuple[int, int], list[Overlap]] = {}
-    for overlap in relations.find_overlaps(relations.compare_purposes(tagged)):
+    overlaps = relations.find_overlaps(relations.compare_purposes(tagged))
+    for overlap in (overlap for overlap in overlaps if overlap.kind is not OverlapKind.VARIANT):
         pair = placed[overlap.first], placed[overlap.second]
         for (place, own), (rival, other) in (pair, pair[::-1]):
             first, second = own.source, other.source

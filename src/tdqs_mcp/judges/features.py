@@ -8,6 +8,7 @@ from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.words import Effect
 from tdqs_mcp.facts.toolset.coherence import ToolSet
+from tdqs_mcp.facts.toolset.relations import Overlap
 from tdqs_mcp.judges.sentence_model import (
     FUNCTION_STEMS,
     MOST,
@@ -239,7 +240,7 @@ def of_set(tools: ToolSet) -> dict[str, int]:
         "one_word": share(tools.one_word),
         "uneven": tools.uneven,
         "alike": 100 * tools.alike // count,
-        "variants": share(tuple({name for pair in tools.variants for name in pair})),
+        "variants": share(tuple({name for pair in tools.variants for name in (pair.first, pair.second)})),
         "vague": share(tools.vague),
         "with_verb": share(tools.with_verb),
         "gaps": len(tools.unread) + len(tools.unchanged),
@@ -264,5 +265,6 @@ def names_behind(tools: ToolSet) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _pair(names: tuple[str, str]) -> str:
-    return " / ".join(names)
+def _pair(pair: Overlap) -> str:
+    names = f"{pair.first} / {pair.second}"
+    return f"{names} ({pair.words})" if pair.words else names

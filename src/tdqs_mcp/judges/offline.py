@@ -11,6 +11,7 @@ from operator import getitem, mul, or_
 from typing import Any, TypeAlias
 
 from tdqs_mcp.facts.toolset.coherence import ToolSet
+from tdqs_mcp.facts.toolset.relations import OverlapKind
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.reasons import explain_set, explain_tool
 from tdqs_mcp.judges.sentence_model import SentenceModel, read_model, read_text
@@ -305,7 +306,7 @@ def _highest(tools: ToolSet, *, off_style: int) -> dict[str, int]:
     """
     is_third = 3 * tools.alike >= tools.tool_count
     is_open = 2 * len(tools.vague) > tools.tool_count
-    is_shared = any(first == second for first, second in tools.same)
+    is_shared = any(pair.kind is OverlapKind.NAME for pair in tools.same)
     several = 1 if is_third else 2
     distinct = several if tools.alike > 2 else 2 if is_shared or (tools.alike and is_third) else 4 if tools.alike else 5
     return {

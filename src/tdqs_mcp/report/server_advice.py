@@ -169,7 +169,7 @@ def _shared_by_code(measured: Measured) -> Iterator[str]:
 def _set_advice(measured: Measured, *, has_too_many: bool) -> Iterator[str]:
     """Yield a merge or a rename that raises coherence, the surest first."""
     facts = measured.tool_set()
-    if pairs := [f"`{first}` / `{second}`" for first, second in facts.same if first != second]:
+    if pairs := [f"`{pair.first}` / `{pair.second}`" for pair in facts.same if pair.first != pair.second]:
         yield f"Merge each pair that says the same, or say in both what sets them apart: {first_of(pairs, MAX_PAIRS)}."
     for names in _views(measured) if has_too_many else ():
         yield f"{listed(names)} read and take the same: they could be one tool with a parameter for the part."

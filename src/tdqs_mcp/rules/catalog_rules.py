@@ -262,6 +262,41 @@ def copied_description(measured: Measured) -> Iterator[Hit]:
 
 
 @rule(
+    "TDQ303",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="usage_guidelines",
+    source="TDQS, coherence: disambiguation",
+    entails=("TDQ104",),
+)
+def confusable_tools(measured: Measured) -> Iterator[Hit]:
+    """Another tool does the same to the same thing, by what both say and take, and neither description names the other."""
+    tools = {subject.tool.name: subject.tool for subject in measured.subjects}
+    for pair in measured.pairs:
+        is_variant = pair.kind is OverlapKind.VARIANT
+        if pair.kind not in _CONFUSABLE or (is_variant and pair.first not in measured.rivals.get(pair.second, ())):
+            continue
+        words = f" ({pair.words})" if pair.words else ""
+        yield Hit(
+            "/description",
+            f"the tool {_CONFUSABLE[pair.kind]} {pair.first!r}{words}",
+            "say in both when to use the other"
+            if is_variant
+            else "make them one tool, or say in both what sets it apart",
+            Severity.INFO if is_variant else None,
+            part=tools[pair.second],
+        )
+
+
+_CONFUSABLE = {
+    OverlapKind.PURPOSE: SHARED[OverlapKind.PURPOSE],
+    OverlapKind.VARIANT: "says and takes nearly the same as",
+    OverlapKind.NOTHING: "says as little of what it does as",
+}
+"""How a message says what makes an agent confuse two tools; TDQ302 reports copies, and TDQ202 equal names."""
+
+
+@rule(
     "TDQ304",
     severity=Severity.WARNING,
     source="MCP specification, tools/list: what agents choose from",

@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.words import LEMMAS, VAGUE_VERBS, Effect
 from tdqs_mcp.facts.toolset.names import NameWords, part_of_speech
-from tdqs_mcp.facts.toolset.relations import Compared, Overlap, Purpose, action_of, find_variants, stems_of
+from tdqs_mcp.facts.toolset.relations import Overlap, OverlapKind, Purpose, action_of, overlap_of, stems_of
 
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
 _LIFECYCLE = (Effect.CREATE, Effect.READ, *_CHANGES)
@@ -36,10 +36,10 @@ class ToolSet(NamedTuple):
     noun_first: tuple[str, ...]
     """Tools whose name surely begins with a noun: not `sell_lemonade`, as a sell is a noun as well."""
 
-    same: tuple[tuple[str, str], ...]
+    same: tuple[Overlap, ...]
     """Pairs that do the same job, as far as their definitions say; both names are one where two tools share it."""
 
-    variants: tuple[tuple[str, str], ...]
+    variants: tuple[Overlap, ...]
     """Pairs that share half of their words and of their parameters and do not differ on both sides: `get_range`,
     `get_used_range`. Neither description names the other tool."""
 
@@ -67,17 +67,26 @@ class ToolSet(NamedTuple):
     @property
     def alike(self) -> int:
         """Tools that do the same job as another one."""
-        return len(set(chain.from_iterable(self.same))) + sum(first == second for first, second in self.same)
+        names = {name for pair in self.same for name in (pair.first, pair.second)}
+        return len(names) + sum(pair.kind is OverlapKind.NAME for pair in self.same)
 
 
-def read_tool_set(purposes: Sequence[Purpose], compared: Compared, overlaps: Sequence[Overlap]) -> ToolSet:
-    """The facts of a tool set; linear in its size."""
+def find_pairs(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> tuple[Overlap, ...]:
+    """Return every pair that an agent may confuse: tools of one name, overlaps, and tools that say nothing."""
+    by_name = {purpose.source.tool: purpose for purpose in purposes}
+    counts = Counter(purpose.source.tool for purpose in purposes)
+    shared = (Overlap(name, name, OverlapKind.NAME) for name, count in counts.items() if count > 1)
+    empty = (overlap_of(by_name[first], by_name[second], OverlapKind.NOTHING) for first, second in _empty(purposes))
+    pairs = {(pair.first, pair.second): pair for pair in reversed([*shared, *overlaps, *empty])}
+    return tuple(reversed(pairs.values()))
+
+
+def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> ToolSet:
+    """The facts of a tool set with the pairs that an agent may confuse; linear in its size."""
     names = [purpose.source.tool for purpose in purposes]
     styles = [(name, style) for name in names if (style := _style(name))]
     usual_style = next((style for style, _ in Counter(style for _, style in styles).most_common(1)), "")
     lengths = [purpose.parts for purpose in purposes] or [0]
-    stated = ((pair.first, pair.second) for pair in overlaps)
-    same = dict.fromkeys((*_shared_names(names), *stated, *_empty_pairs(purposes)))
     unread, unchanged, complete = _lifecycles(purposes)
     openings = Counter(name_parts(name)[0] for name in names if name_parts(name))
 
@@ -93,8 +102,8 @@ def read_tool_set(purposes: Sequence[Purpose], compared: Compared, overlaps: Seq
         vague=tuple(purpose.source.tool for purpose in purposes if _is_vague(purpose.name)),
         with_verb=tuple(purpose.source.tool for purpose in purposes if _has_verb(purpose.name)),
         noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose.name) == "noun"),
-        same=tuple(same),
-        variants=tuple(pair for pair in find_variants(compared) if pair not in same),
+        same=tuple(pair for pair in pairs if pair.kind is not OverlapKind.VARIANT),
+        variants=tuple(pair for pair in pairs if pair.kind is OverlapKind.VARIANT),
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1 and is_bare(purpose)),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),
@@ -142,12 +151,7 @@ def _off_pattern(purposes: Sequence[Purpose]) -> tuple[str, ...]:
     return tuple(tool for tool, lead in leads if lead and lead != usual) if 2 * count > len(leads) else ()
 
 
-def _shared_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    counts = Counter(names)
-    return ((name, name) for name, count in counts.items() if count > 1)
-
-
-def _empty_pairs(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
+def _empty(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
     """Tools of which neither name nor description tells what they do, each with the next one."""
     empty = [
         purpose.source.tool for purpose in purposes if _is_vague(purpose.name) and purpose.lead <= _known_of(purpose)

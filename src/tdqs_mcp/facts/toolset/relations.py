@@ -19,6 +19,7 @@ from tdqs_mcp.facts.text.words import (
     LEMMAS,
     PREPOSITIONS,
     Effect,
+    effect_of,
     is_plural,
     parts_of,
     stem,
@@ -63,15 +64,40 @@ class OverlapKind(StrEnum):
     PURPOSE = "purpose"
     """Verb, thing and scope, in the same or in other words."""
 
+    VARIANT = "variant"
+    """Half of the words and of the parameters, and one says nothing that the other does not."""
+
+    NAME = "name"
+    """The name."""
+
+    NOTHING = "nothing"
+    """Neither says what it does."""
+
 
 class Overlap(NamedTuple):
-    """Two tools of a catalog that say the same."""
+    """Two tools of a catalog that say the same, or nearly."""
 
     first: str
     second: str
     """The later one."""
 
     kind: OverlapKind
+    shared: tuple[str, ...] = ()
+    """Words of both, a synonym beside its like: `remove/delete`, `user`."""
+
+    alone: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """Words of the names and parameters that the first and that the second has alone."""
+
+    @property
+    def words(self) -> str:
+        """Return what they share, and what tells them apart: "both list, branches; only list_tags: tags"."""
+        parts = [f"both {', '.join(self.shared)}"] if self.shared else []
+        pairs = zip((self.first, self.second), self.alone, strict=True)
+        return "; ".join((*parts, *(f"only {name}: {', '.join(words)}" for name, words in pairs if words)))
+
+
+MAX_SHARED_WORDS = 4
+"""Words that are shown of what two tools share, and of what each has alone."""
 
 
 class Described(NamedTuple):
@@ -118,14 +144,22 @@ class Purpose(NamedTuple):
     head: str
     """The thing's last noun, which says of what kind it is: `list_queue_tags` is about tags."""
 
+    sentence: tuple[str, ...]
+    """The first telling sentence, as it is spelled."""
+
     lead: frozenset[str]
-    """The sentence's words."""
+    """Its words."""
 
     lead_thing: frozenset[str]
     """The sentence's words between its verb and a preposition."""
 
     lead_scope: frozenset[str]
     """Those behind it."""
+
+    @property
+    def verbs(self) -> frozenset[str]:
+        """Those of name and sentence."""
+        return frozenset({self.action, self.verb} - {""})
 
     @property
     def is_reading(self) -> bool:
@@ -216,6 +250,11 @@ def _argument_words(tool: Described) -> set[str]:
     return {stem(part) for name in tool.parameters for part in name_parts(name)}
 
 
+def _argument_stems(purpose: Purpose) -> frozenset[str]:
+    """The words of the parameters' names: "matching the `text`" and "by a `query`" say what a tool takes."""
+    return stems_of(chain.from_iterable(map(name_parts, purpose.source.parameters)), but=purpose.nouns)
+
+
 def find_overlaps(compared: Compared) -> tuple[Overlap, ...]:
     """The pairs, by their later tool. A tool meets MAX_CROWD siblings of its text or name, and MAX_RIVALS others.
 
@@ -224,20 +263,39 @@ def find_overlaps(compared: Compared) -> tuple[Overlap, ...]:
     """
     pairs, weights = compared
     rated = ((earlier, other, _kind(earlier, other, weights)) for earlier, other in pairs)
-    return tuple(
-        Overlap(first=earlier.source.tool, second=other.source.tool, kind=kind)
-        for earlier, other, kind in rated
-        if kind
+    return tuple(overlap_of(earlier, other, kind) for earlier, other, kind in rated if kind)
+
+
+def overlap_of(first: Purpose, other: Purpose, kind: OverlapKind) -> Overlap:
+    """Return two tools as a pair, with the words that they share and those that one has alone."""
+    if kind is OverlapKind.NOTHING:
+        return Overlap(first.source.tool, other.source.tool, kind)
+    own, rival = _spelled(first, first.sentence), _spelled(other, other.sentence)
+    shared = [
+        word if stem(word) == stem(rival[key]) else f"{word}/{rival[key]}" for key, word in own.items() if key in rival
+    ]
+    names = _spelled(first, sorted(first.source.parameters)), _spelled(other, sorted(other.source.parameters))
+    alone = [
+        tuple(word for key, word in words.items() if key not in others and key not in names[1 - place])
+        for place, (words, others) in enumerate(zip(names, (rival, own), strict=True))
+    ]
+    return Overlap(
+        first=first.source.tool,
+        second=other.source.tool,
+        kind=kind,
+        shared=tuple(shared[:MAX_SHARED_WORDS]),
+        alone=(alone[0][:MAX_SHARED_WORDS], alone[1][:MAX_SHARED_WORDS]),
     )
 
 
-def find_variants(compared: Compared) -> Iterator[tuple[str, str]]:
-    """Yield pairs of which one says nothing that the other does not, with half of their words and parameters shared.
-
-    `linkedin_posts` and `tiktok_posts` differ on both sides; a tool that deletes is none for one that reads.
-    """
-    pairs, weights = compared
-    return ((first.source.tool, other.source.tool) for first, other in pairs if _is_variant(first, other, weights))
+def _spelled(purpose: Purpose, others: Iterable[str]) -> dict[str, str]:
+    """The words of a name, and others, by the stem that stands for their synonyms."""
+    words: dict[str, str] = {}
+    for word in (*name_parts(purpose.name.tool), *others):
+        if word not in _words("bare") and word not in LEAD_IN and not _VERSION.fullmatch(word):
+            [key] = stems_of((word,), but=frozenset())
+            words.setdefault("get" if key in _READING else key, word)
+    return words
 
 
 def compare_purposes(purposes: Sequence[Purpose]) -> Compared:
@@ -246,21 +304,6 @@ def compare_purposes(purposes: Sequence[Purpose]) -> Compared:
     weights = {word: (1 + len(purposes) // count).bit_length() for word, count in counts.items()}
     pairs = ((purposes[rival], own) for own, rivals in _rivals(purposes, counts) for rival in rivals)
     return Compared(tuple(pairs), weights)
-
-
-def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
-    own, rival = first.source, other.source
-    is_pointed_out = own.tool in rival.alternatives or rival.tool in own.alternatives
-    has_other_effect = first.effect != other.effect and None not in (first.effect, other.effect)
-    shared, either = own.parameters & rival.parameters, own.parameters | rival.parameters
-    takes_other = not shared or 2 * len(shared) < len(either)
-    if own.tool == rival.tool or is_pointed_out or has_other_effect or takes_other:
-        return False
-    words, other_words = first.words, other.words
-    if not (first.lead <= other_words or other.lead <= words):
-        return False
-    both, union = (sum(weights[word] for word in together) for together in (words & other_words, words | other_words))
-    return 2 * both >= union
 
 
 def read_labels(names: Sequence[str]) -> list[NameWords]:
@@ -283,17 +326,21 @@ def read_labels(names: Sequence[str]) -> list[NameWords]:
 
 def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpose:
     nouns = [word for word in map(str.lower, label.nouns) if not _VERSION.fullmatch(word)]
-    plain = label.verb or next((word for word in nouns if _is_verb(word)), None)
-    thing, scope = _split([word for word in nouns if word != plain])
     sentence = _telling_sentence(tool.prose, usual, nouns)
-    own = next((word for word in sentence[:8] if word in LEMMAS and word not in LEAD_IN), "")
+    # "Dispatches an email": what stands before an article at the beginning is a verb, whatever else it can be
+    opening = sentence[0] if sentence[1:2] in (["a"], ["an"], ["the"]) else ""
+    is_opening = bool(nouns) and opening in _forms_of(nouns[0])
+    plain = label.verb or (nouns[0] if is_opening else next((word for word in nouns if _is_verb(word)), None))
+    thing, scope = _split([word for word in nouns if word != plain])
+    own = next((word for word in sentence[:8] if word in LEMMAS and word not in LEAD_IN), opening)
+    own = opening if is_opening else own
     behind = sentence[sentence.index(own) + 1 :] if own else sentence
     # "Get a list of orders" lists, whatever its verb
     is_listing = "list" in behind[:2]
     lead_thing, lead_scope = _split(list(dropwhile(_either("bare", "quantities").__contains__, behind)))
     says_many = is_listing or _is_many(lead_thing)
     is_many = _is_many(thing) or (not plain and says_many)
-    verb = action_of(own, is_many=says_many)
+    verb = action_of(nouns[0] if is_opening else own, is_many=says_many)
     action = action_of(plain, is_many=is_many) if plain else verb
     silent = _either("articles", "quantities", "silent") if action in _READING else _either("articles", "quantities")
     heads = [word for word in thing if word not in silent and word not in _words("silent")] or thing
@@ -308,6 +355,7 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
         thing=stems_of(thing, but=silent) or stems_of(thing, but=_words("articles")),
         scope=stems_of(scope, but=_words("articles")),
         head=next(iter(stems_of(heads[-1:], but=frozenset())), ""),
+        sentence=tuple(sentence),
         lead=stems_of(sentence, but=_words("bare") | {own}),
         lead_thing=stems_of(lead_thing, but=_words("bare")),
         lead_scope=stems_of(lead_scope, but=_words("bare")),
@@ -315,9 +363,13 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
 
 
 def _is_verb(word: str) -> bool:
-    """Return whether a word of a name stands for its verb; `weather_lookup` looks up the weather."""
-    is_reading = _synonyms().get(stem(word)) in _READING
-    return word != "list" and (LEMMAS.get(word) == word or is_reading or part_of_speech(word) == "verb")
+    """Return whether a word of a name stands for its verb: `weather_lookup` looks up the weather, `new_order`."""
+    stands_for = _synonyms().get(stem(word)) in (*_READING, "create")
+    return word != "list" and (LEMMAS.get(word) == word or stands_for or part_of_speech(word) == "verb")
+
+
+def _forms_of(verb: str) -> Sequence[str]:
+    return verb, f"{verb}s", f"{verb}es"
 
 
 def _telling_sentence(prose: Prose, usual: Mapping[str, int], nouns: Sequence[str]) -> list[str]:
@@ -408,7 +460,9 @@ def _kind(own: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKi
         return copied
     if first.tool in second.alternatives or second.tool in first.alternatives:
         return None
-    return OverlapKind.PURPOSE if _is_one_purpose(own, other, weights) else None
+    if _is_one_purpose(own, other, weights):
+        return OverlapKind.PURPOSE
+    return OverlapKind.VARIANT if _is_variant(own, other, weights) else None
 
 
 def _copied(first: Described, second: Described) -> OverlapKind | None:
@@ -424,29 +478,90 @@ def telling_words(prose: Prose) -> tuple[str, ...]:
 
 
 def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
-    own, rival = first.lead - other.words, other.lead - first.words
-    # "Get the image of a graph" and "Get the data of a graph" differ in one word on each side
-    is_named_alike = first.phrase == other.phrase
-    # "current weather conditions" are as little many as "the current weather" where both names get the weather
-    is_other_number = {first.verb, other.verb} == {"get", "list"} and not (is_named_alike and first.call == other.call)
-    if len(own) == len(rival) == 1 or is_other_number or trade_things(first, other):
+    if not _verbs_agree(first, other) or trade_things(first, other):
         return False
-    is_one_call = bool(first.source.parameters) and first.source.parameters == other.source.parameters
+    own, rival = first.lead - other.words, other.lead - first.words
+    is_one_call = _are_one_call(first, other)
     if is_one_call and first.verb == other.verb and first.lead and not own | rival:
         return True
+    is_named_alike = _are_named_alike(first, other, is_one_call=is_one_call)
+    # "current weather conditions" are as little many as "the current weather" where both names get the weather
+    if {first.verb, other.verb} == {"get", "list"} and not is_one_call and first.call != other.call:
+        return False
+    # "Get the image of a graph" and "Get the data of a graph" differ in one word on each side
+    is_swapped = len(own) == len(rival) == 1
     if is_named_alike:
+        named = stems_of((*first.name.nouns, *other.name.nouns), but=frozenset())
+        if is_swapped and not (_take_alike(first, other) and named.isdisjoint(own | rival)):
+            return False
         least = SAME_NAME if own and rival else SAME_NAME_AND_MORE
-        is_near = not first.lead or not other.lead or _share(first.lead, other.lead, weights) >= least
+        said, also_said = (purpose.lead - _argument_stems(purpose) for purpose in (first, other))
+        is_near = not said or not also_said or _share(said, also_said, weights) >= least
         return bool(first.nouns) and (is_one_call or is_near)
     return (
         bool(first.lead and other.lead)
-        and {first.action, other.action} <= {first.action, first.verb} & {other.action, other.verb}
+        and not is_swapped
+        and (first.action == other.action or not (first.is_reading or other.is_reading))
         and first.is_many == other.is_many
         and first.nouns <= other.words
         and other.nouns <= first.words
         and _words("quantities").isdisjoint(own | rival)
         and _share(first.words, other.words, weights) >= OTHER_NAME
     )
+
+
+def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
+    shared, either = (
+        first.source.parameters & other.source.parameters,
+        first.source.parameters | other.source.parameters,
+    )
+    takes_other = not shared or 2 * len(shared) < len(either)
+    if takes_other or not _verbs_agree(first, other) or trade_things(first, other):
+        return False
+    both = first.words & other.words
+    taken = (_argument_stems(first) & _argument_stems(other)) - first.nouns - other.nouns
+    if not (first.lead - taken <= other.words or other.lead - taken <= first.words):
+        return False
+    # "by ID" tells nothing where both take an id
+    either_word = (first.words | other.words) - (taken - both)
+    return 2 * sum(weights[word] for word in both) >= sum(weights[word] for word in either_word)
+
+
+def _verbs_agree(first: Purpose, other: Purpose) -> bool:
+    """Return whether no known effect is another, and a verb of one is a verb of the other where both have one.
+
+    "Get", "list" and "search" agree where both tools give many things, or take the same.
+    """
+    # a name and a text may say opposite things: `get_order`, "Deletes an order."
+    effects = {effect_of(first.verb), effect_of(other.verb)}
+    if Effect.READ in effects and any(effect and effect.is_mutating for effect in effects):
+        return False
+    if first.action == other.action:
+        return True
+    if first.effect != other.effect and None not in (first.effect, other.effect):
+        return False
+    own, rival = first.verbs, other.verbs
+    if (first.is_many and other.is_many) or _are_one_call(first, other):
+        own, rival = ({"get" if verb in _READING else verb for verb in verbs} for verbs in (own, rival))
+    return not own or not rival or not own.isdisjoint(rival)
+
+
+def _are_one_call(first: Purpose, other: Purpose) -> bool:
+    return bool(first.source.parameters) and first.source.parameters == other.source.parameters
+
+
+def _are_named_alike(first: Purpose, other: Purpose, *, is_one_call: bool) -> bool:
+    """Return whether two names say the same; of two calls that take the same, "list" and "get" may do the same."""
+    if first.phrase == other.phrase or not (first.is_reading and other.is_reading):
+        return first.phrase == other.phrase
+    same = 2 if is_one_call else 1 if _take_alike(first, other) else 0
+    return same > 0 and first.phrase[same:] == other.phrase[same:]
+
+
+def _take_alike(first: Purpose, other: Purpose) -> bool:
+    """Return whether two tools take as many parameters, and share half of them."""
+    own, rival = first.source.parameters, other.source.parameters
+    return bool(own) and len(own) == len(rival) and 2 * len(own & rival) >= len(own)
 
 
 def trade_things(first: Purpose, other: Purpose) -> bool:
