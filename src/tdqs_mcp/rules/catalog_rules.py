@@ -270,7 +270,7 @@ def copied_description(measured: Measured) -> Iterator[Hit]:
     entails=("TDQ104",),
 )
 def confusable_tools(measured: Measured) -> Iterator[Hit]:
-    """Another tool does the same to the same thing, by what both say and take, and neither description names the other."""
+    """Another tool does the same to the same thing, by what both say and take, and no description tells them apart."""
     tools = {subject.tool.name: subject.tool for subject in measured.subjects}
     for pair in measured.pairs:
         is_variant = pair.kind is OverlapKind.VARIANT
@@ -280,9 +280,7 @@ def confusable_tools(measured: Measured) -> Iterator[Hit]:
         yield Hit(
             "/description",
             f"the tool {_CONFUSABLE[pair.kind]} {pair.first!r}{words}",
-            "say in both when to use the other"
-            if is_variant
-            else "make them one tool, or say in both what sets it apart",
+            "say in both when to use the other" if is_variant else "make them one tool, or say what sets each apart",
             Severity.INFO if is_variant else None,
             part=tools[pair.second],
         )

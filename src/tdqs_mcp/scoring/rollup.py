@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import floor
 from operator import add
+from typing import Literal, cast
 
 from tdqs_mcp.canonical import round_half_up, twice_median
 from tdqs_mcp.facts.subject import Measured, overlaps_between
@@ -66,7 +67,7 @@ def _overlaps(servers: Mapping[str, Measured]) -> Iterator[SharedPurpose]:
             yield SharedPurpose(
                 first=Place(server=names[place], tool=overlap.first),
                 second=Place(server=names[rival], tool=overlap.second),
-                kind=overlap.kind.value,
+                kind=cast('Literal["definition", "description", "purpose"]', overlap.kind.value),  # no variants here
             )
 
 

@@ -511,10 +511,8 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
 
 
 def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
-    shared, either = (
-        first.source.parameters & other.source.parameters,
-        first.source.parameters | other.source.parameters,
-    )
+    taken, also_taken = first.source.parameters, other.source.parameters
+    shared, either = taken & also_taken, taken | also_taken
     takes_other = not shared or 2 * len(shared) < len(either)
     if takes_other or not _verbs_agree(first, other) or trade_things(first, other):
         return False
@@ -542,7 +540,7 @@ def _verbs_agree(first: Purpose, other: Purpose) -> bool:
         return False
     own, rival = first.verbs, other.verbs
     if (first.is_many and other.is_many) or _are_one_call(first, other):
-        own, rival = ({"get" if verb in _READING else verb for verb in verbs} for verbs in (own, rival))
+        own, rival = (frozenset("get" if verb in _READING else verb for verb in verbs) for verbs in (own, rival))
     return not own or not rival or not own.isdisjoint(rival)
 
 
