@@ -115,8 +115,7 @@ def test_one_sentence_and_one_call_are_one_job_whatever_the_names_verbs():
         return overlaps(recommended, tool("get_recommend", said, takes("url", **also)), tool("ping", "Answers."))
 
     assert tools("Returns recommendations for the specified page.") == [("recommend", "get_recommend", "purpose")]
-    limited = tools("Returns recommendations for the specified page.", limit={"type": "integer"})
-    assert limited == [("recommend", "get_recommend", "variant")]
+    assert tools("Returns recommendations for the specified page.", limit={"type": "integer"}) == []
     assert tools("Deletes recommendations for a page.") == []
 
 

@@ -22,6 +22,9 @@ from tdqs_mcp.rubrics.rubric import load
 UNIT = 1000
 """Points are thousandths of a score point."""
 
+MOST_TOOLS = 50
+"""Tools from which a set is an extreme mismatch, whatever the trees say (coherence prompt, Tool Count)."""
+
 FOLDER = files("tdqs_mcp.judges").joinpath("data", "calibrations")
 
 Tree: TypeAlias = int | list[Any]
@@ -294,12 +297,12 @@ def score_set(forests: Mapping[str, Forest], tools: ToolSet) -> dict[str, int]:
     """The four coherence scores, within what the published anchors allow."""
     values = features.of_set(tools)
     scores = {key: forest.score(forest.latent(values)) for key, forest in forests.items()}
-    most = _highest(tools, off_style=values["off_style"])
+    most = _highest(tools, off_style=values["off_style"], off_pattern=values["off_pattern"])
     return {key: min(score, most.get(key, score)) for key, score in scores.items()}
 
 
-def _highest(tools: ToolSet, *, off_style: int) -> dict[str, int]:
-    """The highest scores of a server on which tools do the same, leave open what they do, or are spelled otherwise.
+def _highest(tools: ToolSet, *, off_style: int, off_pattern: int) -> dict[str, int]:
+    """The highest scores of a server on which tools do the same, leave open what they do, or are named otherwise.
 
     Hardly any labeled server has such tools, so this is policy, from the anchors of the published coherence prompt:
     several tools that appear to do the same thing are a 1; each tool earns its place; no clear domain, no coverage.
@@ -308,11 +311,14 @@ def _highest(tools: ToolSet, *, off_style: int) -> dict[str, int]:
     is_open = 2 * len(tools.vague) > tools.tool_count
     is_shared = any(pair.kind is OverlapKind.NAME for pair in tools.same)
     several = 1 if is_third else 2
+    is_crowd = tools.tool_count >= MOST_TOOLS
     distinct = several if tools.alike > 2 else 2 if is_shared or (tools.alike and is_third) else 4 if tools.alike else 5
     return {
         "disambiguation": distinct,
-        "naming_consistency": 5 if off_style == 0 else 4 if off_style < 25 else 2,
-        "tool_count_appropriateness": 3 if is_open else 5,
+        "naming_consistency": min(
+            5 if off_style == 0 else 4 if off_style < 25 else 2, 5 if off_pattern == 0 else 4 if off_pattern < 25 else 3
+        ),
+        "tool_count_appropriateness": 1 if is_crowd else 3 if is_open else 5,
         "completeness": 2 if is_open else 5,
     }
 

@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import name_parts
-from tdqs_mcp.facts.text.words import LEMMAS, VAGUE_VERBS, Effect
+from tdqs_mcp.facts.text.words import LEMMAS, VAGUE_VERBS, Effect, stem
 from tdqs_mcp.facts.toolset.names import NameWords, part_of_speech
-from tdqs_mcp.facts.toolset.relations import Overlap, OverlapKind, Purpose, action_of, overlap_of, stems_of
+from tdqs_mcp.facts.toolset.relations import Overlap, OverlapKind, Purpose, action_of, overlap_of, stems_of, words_of_all
 
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
+MIN_PATTERN = 3
+"""Names of which the first word is known, from which they can have a pattern."""
+
 _LIFECYCLE = (Effect.CREATE, Effect.READ, *_CHANGES)
 
 
@@ -24,7 +27,7 @@ class ToolSet(NamedTuple):
     """Names outside the most frequent spelling (snake_case, kebab-case, camelCase, PascalCase)."""
 
     off_pattern: tuple[str, ...]
-    """Names that lead with a noun where more than half lead with a verb, or the reverse; a word that can be both, or
+    """Names that lead with a noun where as many or more lead with a verb, or the reverse; a word that can be both, or
     that no dictionary has, counts as neither."""
 
     vague: tuple[str, ...]
@@ -101,7 +104,7 @@ def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> Tool
         off_pattern=_off_pattern(purposes),
         vague=tuple(purpose.source.tool for purpose in purposes if _is_vague(purpose.name)),
         with_verb=tuple(purpose.source.tool for purpose in purposes if _has_verb(purpose.name)),
-        noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose.name) == "noun"),
+        noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose) == "noun"),
         same=tuple(pair for pair in pairs if pair.kind is not OverlapKind.VARIANT),
         variants=tuple(pair for pair in pairs if pair.kind is OverlapKind.VARIANT),
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1 and is_bare(purpose)),
@@ -131,12 +134,13 @@ def _vague_actions() -> frozenset[str]:
     return frozenset(action_of(verb, is_many=False) for verb in VAGUE_VERBS)
 
 
-def _lead(name: NameWords) -> str | None:
+def _lead(purpose: Purpose) -> str | None:
     """Part of speech that a name begins with: "noun" or "verb"; None where that cannot be told."""
-    parts = name_parts(name.tool)
+    name, parts = purpose.name, name_parts(purpose.name.tool)
     if name.verb is None:
         # `search_engine` was found to begin with no verb
-        return part_of_speech(parts[0]) if parts and parts[0] not in words_from("names", "plain_verbs") else None
+        is_open = not parts or parts[0] in words_from("names", "plain_verbs") or _is_said_apart(purpose.sentence, parts)
+        return None if is_open else part_of_speech(parts[0])
     if name.verb == parts[0]:
         return "verb"
     # `worker_delete`; `r2_create_bucket` has its verb in the middle, and in `pass_validate` pass may be one
@@ -144,11 +148,25 @@ def _lead(name: NameWords) -> str | None:
     return "noun" if is_noun and name.verb == parts[-1] else None
 
 
+def _is_said_apart(sentence: Sequence[str], parts: Sequence[str]) -> bool:
+    """Return whether the text begins with a name's first word, or has the second one some words behind it.
+
+    "Auto-fit the columns" and "Takes a snapshot of a volume": in `auto_fit_columns` and `snapshot_volume` it may be a verb.
+    """
+    words = [stem(word) for word in sentence]
+    first, *second = map(stem, parts[:2])
+    behind = words[words.index(first) + 1 :] if first in words else []
+    return words[:1] == [first] or (second != behind[:1] and not set(second).isdisjoint(behind))
+
+
 def _off_pattern(purposes: Sequence[Purpose]) -> tuple[str, ...]:
-    leads = [(purpose.source.tool, _lead(purpose.name)) for purpose in purposes]
-    counts = Counter(lead for _, lead in leads if lead)
-    usual, count = counts.most_common(1)[0] if counts else (None, 0)
-    return tuple(tool for tool, lead in leads if lead and lead != usual) if 2 * count > len(leads) else ()
+    leads = [(purpose.source.tool, lead) for purpose in purposes if (lead := _lead(purpose))]
+    counts = Counter(lead for _, lead in leads)
+    if len(leads) < MIN_PATTERN or len(counts) < 2:
+        return ()
+    # as many begin with a noun as with a verb: the published prompt asks for the verb
+    usual = "noun" if counts["noun"] > counts["verb"] else "verb"
+    return tuple(tool for tool, lead in leads if lead != usual)
 
 
 def _empty(purposes: Sequence[Purpose]) -> Iterator[tuple[str, str]]:
@@ -180,23 +198,28 @@ def _style(name: str) -> str:
 def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
     """The tools that create something: which nobody reads, which is read and stays as it is, and with a whole life.
 
-    A tool speaks of a thing if name or first sentence have its noun; one without a thing of its own, such as
-    `kubectl_get`, may be for everything.
+    A tool may be about a thing if name or description have its noun, and is if its name's last noun is that one:
+    `delete_checklist_item` deletes no checklist. One without a thing of its own, such as `kubectl_get`, may be for everything.
     """
     touched: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
     named: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
+    open_words: set[str] = set()
     for purpose in purposes:
         kinds = {purpose.source.prose.name_effect, purpose.source.prose.effect} & touched.keys()
         kinds |= {Effect.READ} if purpose.is_reading else set()
-        is_open = not purpose.nouns or not _words_of_all().isdisjoint(purpose.nouns)
+        is_open = not purpose.nouns or not words_of_all().isdisjoint(purpose.nouns)
+        words = purpose.words | stems_of(purpose.source.prose.words, but=frozenset())
         for kind in kinds - {Effect.CREATE} if purpose.creates else kinds:
-            touched[kind] |= purpose.words | ({""} if is_open else set())
-            named[kind] |= purpose.thing
+            touched[kind] |= words | ({""} if is_open else set())
+            named[kind].add(purpose.head)
+        # where an unknown verb speaks of the thing, nothing is known to be missing
+        open_words |= words if purpose.effect in (None, Effect.ACT) else set()
     creating = [
-        purpose for purpose in purposes if purpose.creates and not purpose.scope | (purpose.thing & _words_of_all())
+        own
+        for own in purposes
+        # `create_or_update_file` changes as well
+        if own.creates and "or" not in own.name.nouns and not own.scope | (own.thing & words_of_all())
     ]
-    # where an unknown verb speaks of the thing, nothing is known to be missing
-    open_words = set().union(*(purpose.words for purpose in purposes if purpose.effect in (None, Effect.ACT)))
 
     def is_touched(purpose: Purpose, *effects: Effect) -> bool:
         return any(not {purpose.head, ""}.isdisjoint(touched[effect]) for effect in effects)
@@ -206,8 +229,3 @@ def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
     whole = [own for own in creating if all(own.head in named[effect] for effect in (Effect.READ, *_CHANGES))]
     unchanged = [own for own in fixed if is_touched(own, Effect.READ)]
     return tuple(tuple(own.source.tool for own in group) for group in (unread, unchanged, whole))
-
-
-@cache
-def _words_of_all() -> frozenset[str]:
-    return stems_of(words_from("names", "generic_things"), but=frozenset())

@@ -157,11 +157,6 @@ class Purpose(NamedTuple):
     """Those behind it."""
 
     @property
-    def verbs(self) -> frozenset[str]:
-        """Those of name and sentence."""
-        return frozenset({self.action, self.verb} - {""})
-
-    @property
     def is_reading(self) -> bool:
         """It gets, lists or searches."""
         return self.action in _READING
@@ -310,10 +305,13 @@ def read_labels(names: Sequence[str]) -> list[NameWords]:
     """The names as words, without a product's name: a word that a third of them begin with and that is no verb."""
     parts = [name_parts(name) for name in names]
     openings = Counter(part[0] for part in parts if len(part) > 1)
+    # `user_list` beside `order_list`: a thing, no product
+    endings = Counter(tuple(part[1:]) for part in parts if len(part) > 1)
+    things = {part[0] for part in parts if endings[tuple(part[1:])] > 1}
     products = {
         word
         for word, count in openings.items()
-        if count >= MIN_PRODUCT and 3 * count >= len(names) and word not in LEMMAS
+        if count >= MIN_PRODUCT and 3 * count >= len(names) and word not in LEMMAS and word not in things
     }
     bare = [
         # `acme_create_order` in a server where a third of the names begin with acme
@@ -364,7 +362,7 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
 
 def _is_verb(word: str) -> bool:
     """Return whether a word of a name stands for its verb: `weather_lookup` looks up the weather, `new_order`."""
-    stands_for = _synonyms().get(stem(word)) in (*_READING, "create")
+    stands_for = _synonyms().get(base_of(word)) in (*_READING, "create")
     return word != "list" and (LEMMAS.get(word) == word or stands_for or part_of_speech(word) == "verb")
 
 
@@ -398,6 +396,12 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 @cache
+def words_of_all() -> frozenset[str]:
+    """Things that a name does not tell the kind of."""
+    return stems_of(words_from("names", "generic_things"), but=frozenset())
+
+
+@cache
 def _phrase_ends() -> frozenset[str]:
     return PREPOSITIONS | _words("joints")
 
@@ -415,7 +419,7 @@ def _is_many(thing: Sequence[str]) -> bool:
 
 def action_of(verb: str, *, is_many: bool) -> str:
     """The verb that stands for all of its synonyms; getting many things is listing them."""
-    form = stem(verb)
+    form = base_of(verb)
     action = _synonyms().get(form, form)
     return "list" if action == "get" and is_many else action
 
@@ -423,13 +427,21 @@ def action_of(verb: str, *, is_many: bool) -> str:
 def stems_of(words: Iterable[str], *, but: AbstractSet[str]) -> frozenset[str]:
     """Stems that stand for all their synonyms."""
     synonyms = _synonyms()
-    return frozenset(synonyms.get(form := stem(word), form) for word in words if word not in but)
+    return frozenset(synonyms.get(form := base_of(word), form) for word in words if word not in but)
+
+
+def base_of(word: str) -> str:
+    """Return a stem that is one for "story" and "stories", "box" and "boxes", "status" and "statuses"."""
+    form = word if word.endswith("us") else stem(word)
+    if form.endswith("ie"):
+        return f"{form[:-2]}y"
+    return form[:-1] if form.endswith(("se", "xe", "ze", "che", "she")) else form
 
 
 @cache
 def _synonyms() -> Mapping[str, str]:
     groups = [line.split() for line in reversed(read_table("overlaps")["synonyms"].splitlines())]
-    return {stem(word): stem(group[0]) for group in groups for word in group}
+    return {base_of(word): base_of(group[0]) for group in groups for word in group}
 
 
 def _rivals(purposes: Sequence[Purpose], counts: Mapping[str, int]) -> Iterator[tuple[Purpose, list[int]]]:
@@ -516,6 +528,8 @@ def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> b
     takes_other = not shared or 2 * len(shared) < len(either)
     if takes_other or not _verbs_agree(first, other) or trade_things(first, other):
         return False
+    if _are_one_call(first, other) and first.is_many == other.is_many and _cover(first, other) and _cover(other, first):
+        return True
     both = first.words & other.words
     taken = (_argument_stems(first) & _argument_stems(other)) - first.nouns - other.nouns
     if not (first.lead - taken <= other.words or other.lead - taken <= first.words):
@@ -525,8 +539,13 @@ def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> b
     return 2 * sum(weights[word] for word in both) >= sum(weights[word] for word in either_word)
 
 
+def _cover(first: Purpose, other: Purpose) -> bool:
+    """Return whether a tool's words and parameters have what another one's name is about."""
+    return bool(other.nouns) and other.nouns <= first.words | _argument_stems(first)
+
+
 def _verbs_agree(first: Purpose, other: Purpose) -> bool:
-    """Return whether no known effect is another, and a verb of one is a verb of the other where both have one.
+    """Return whether no known effect is another, and the verb of one name is a verb of the other tool, as far as known.
 
     "Get", "list" and "search" agree where both tools give many things, or take the same.
     """
@@ -538,10 +557,12 @@ def _verbs_agree(first: Purpose, other: Purpose) -> bool:
         return True
     if first.effect != other.effect and None not in (first.effect, other.effect):
         return False
-    own, rival = first.verbs, other.verbs
+    verbs = [first.action, first.verb, other.action, other.verb]
     if (first.is_many and other.is_many) or _are_one_call(first, other):
-        own, rival = (frozenset("get" if verb in _READING else verb for verb in verbs) for verbs in (own, rival))
-    return not own or not rival or not own.isdisjoint(rival)
+        verbs = ["get" if verb in _READING else verb for verb in verbs]
+    own, stated, rival, also_stated = verbs
+    # `inspect_results`, "Examines the results.", and `analyze_results`
+    return not own or not rival or own in (rival, also_stated) or rival == stated
 
 
 def _are_one_call(first: Purpose, other: Purpose) -> bool:
@@ -550,10 +571,14 @@ def _are_one_call(first: Purpose, other: Purpose) -> bool:
 
 def _are_named_alike(first: Purpose, other: Purpose, *, is_one_call: bool) -> bool:
     """Return whether two names say the same; of two calls that take the same, "list" and "get" may do the same."""
-    if first.phrase == other.phrase or not (first.is_reading and other.is_reading):
-        return first.phrase == other.phrase
-    same = 2 if is_one_call else 1 if _take_alike(first, other) else 0
-    return same > 0 and first.phrase[same:] == other.phrase[same:]
+    if first.phrase == other.phrase:
+        return True
+    is_read_alike = first.is_reading and other.is_reading and (is_one_call or _take_alike(first, other))
+    # `save_record` and `store_item`: what is saved is left open
+    are_open = is_one_call and words_of_all() >= first.nouns | other.nouns
+    things = are_open or (first.thing, first.scope) == (other.thing, other.scope)
+    is_one_number = first.is_many == other.is_many or (is_one_call and is_read_alike)
+    return (first.action == other.action or is_read_alike) and is_one_number and things
 
 
 def _take_alike(first: Purpose, other: Purpose) -> bool:
