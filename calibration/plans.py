@@ -80,12 +80,12 @@ TOOL = {
 }
 
 _SMALL = {"rounds": 60, "depth": 1, "fewest": 5, "fewest_servers": 5, "columns": 0.7}
-"""136 servers are labeled, each of which is a case."""
+"""136 servers are labeled, and 140 sets of tools; each is a case."""
 
 COHERENCE = {
-    "disambiguation": Plan(directions=_plan("-tools -variants -vague -alike"), **_SMALL),
+    "disambiguation": Plan(directions=_plan("-tools -variants -vague -alike -kin"), **_SMALL | {"rounds": 120}),
     "naming_consistency": Plan(
-        directions=_plan("-off_pattern -off_style -vague +with_verb -one_word -uneven"), **_SMALL
+        directions=_plan("-off_pattern -off_style -vague +with_verb -one_word -uneven"), **_SMALL | {"depth": 2}
     ),
     "tool_count_appropriateness": Plan(directions={"tools": 0}, **_SMALL | {"depth": 2}),
     "completeness": Plan(directions=_plan("+actions +lifecycles -gaps"), **_SMALL),

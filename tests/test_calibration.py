@@ -575,6 +575,22 @@ def test_calibrate_shows_every_table_and_what_to_do_next(command):
     assert text.rstrip().splitlines()[-1].startswith("Next: tdqs-mcp calibrate LOCATOR")
 
 
+def test_calibrate_shows_both_published_tool_sets_and_how_far_they_may_be_off(command):
+    tables = json.loads(command("calibrate", "--format", "json").stdout)["tables"]
+    (table,) = [table for table in tables if table["title"] == "Coherence examples"]
+    published = {row["tool set"]: row["coherence"] for row in table["rows"] if row["scores"] == "published"}
+    judged = {row["tool set"]: row["coherence"] for row in table["rows"] if row["scores"] == "judged"}
+    assert published == {"github-mcp": 4.8, "utility-toolkit": 2.0}
+    assert all(abs(judged[name] - published[name]) < 0.45 for name in published)
+    assert "0.4 off" in table["remark"]
+
+
+def test_a_judge_that_gives_one_score_to_everything_is_out_of_tolerance(command, loopback):
+    loopback.answer = lambda body: answer_of(3, 3, 3, 3, 3, 3)
+    done = asked_to_calibrate(command, loopback)
+    assert "out of tolerance: the published tools' dimensions are 1.37 off on average" in done.stdout.decode()
+
+
 def test_calibrate_holds_a_judge_against_the_labeled_tools_of_a_catalog(command, whole_corpus):
     path = next(path for path in whole_corpus if path.stem == "chrome-devtools")
     run = command("calibrate", path, "--format", "json")
@@ -601,12 +617,17 @@ def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(
     assert "out of tolerance" not in text.stdout.decode()
     assert "no labeled tool" not in text.stdout.decode()
     assert text.stdout.decode().count("broke the output format") == 1
-    assert "not judged (get_calls, update_drive, process, create_record, " in text.stdout.decode()
+    assert (
+        "not judged (get_calls, update_drive, process, create_record, github-mcp, utility-toolkit, "
+        in text.stdout.decode()
+    )
     assert "Next: see that the judge answers" in text.stdout.decode()
     page = asked_to_calibrate(command, loopback, "--format", "markdown").stdout.decode()
     assert "not judged (get_calls, " in page.replace("\\", "")
     document = json.loads(asked_to_calibrate(command, loopback, "--format", "json").stdout)
-    assert [each["name"] for each in document["unjudged"]] == ["get_calls", "update_drive", "process", "create_record"]
+    sets = ["github-mcp", "utility-toolkit"]
+    unjudged = [each["name"] for each in document["unjudged"]]
+    assert unjudged == ["get_calls", "update_drive", "process", "create_record", *sets]
     assert (document["outOfTolerance"], document["problems"]) == ([], [])
 
 
@@ -616,7 +637,8 @@ def test_what_was_judged_out_of_tolerance_stays_so_whatever_else_was_not_judged(
     done = asked_to_calibrate(command, loopback)
     assert done.returncode == 1
     assert "out of tolerance: process: purpose_clarity is 5, published 1" in done.stdout.decode()
-    assert "3 not judged (get_calls, update_drive, create_record): 3 answers of 'm' broke" in done.stdout.decode()
+    assert "5 not judged (get_calls, update_drive, create_record, " in done.stdout.decode()
+    assert "5 answers of 'm' broke" in " ".join(done.stdout.decode().split())
 
 
 def test_a_mean_error_is_out_of_tolerance_only_where_the_rest_could_not_mend_it(whole_corpus):

@@ -25,6 +25,9 @@ MAX_QUOTE = 160
 CROWD = 15
 """Tools above which a set is heavy (TDQS, coherence prompt, Tool Count Appropriateness)."""
 
+FEW = 3
+"""Tools up to which a set is small: "1-2 tools feels thin", and 3 may be enough (the same)."""
+
 MAX_NAMES = 3
 """Names that one reason lists."""
 
@@ -97,6 +100,8 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
     if tools.verbs:
         facts["verbs"] = tools.verbs
     facts["many"] = (str(tools.tool_count),)
+    if tools.tool_count <= FEW:
+        facts["few"] = ()
     if tools.tool_count > CROWD:
         facts["crowd"] = facts["many"]
     if tools.tool_count == 1:

@@ -14,17 +14,24 @@ from itertools import pairwise
 from statistics import correlation, mean
 from typing import Any
 
+from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.offline import calibration, versions
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import CalibrationTable, Cell, Unjudged
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict, tier_of
-from tdqs_mcp.rubrics.prompt import ToolCase
+from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SPECS, tdqs
 
 NEAR = 2
 """Score points that a dimension may lie off; two LLM judges on the same tools never differed by more than one."""
+
+MEAN_NEAR = 75
+"""Hundredths of a point that the dimensions of the published tools may lie off on average; always 3 lies 137 off."""
+
+SET_NEAR = 4
+"""Tenths that the coherence of a published tool set may lie off."""
 
 TOLERANCE = 34
 """Hundredths of TDQS: the registry's repeated scorings of one definition differ by 0.34 on average."""
@@ -65,6 +72,11 @@ def _examples() -> list[Mapping[str, Any]]:
     return list(_read("scoring", "published_examples.json")["examples"])
 
 
+def _example_sets() -> list[Mapping[str, Any]]:
+    """The tool sets of the published coherence prompt, which are names alone, with the scores that it gives them."""
+    return list(_read("scoring", "published_examples.json")["sets"])
+
+
 def labels(version: str) -> dict[str, tuple[int, ...]]:
     """Return the six labels of every labeled definition by its inputHash."""
     return {key: tuple(map(int, scores)) for key, scores in _published(version)["labels"].items()}
@@ -89,21 +101,34 @@ def _published(version: str) -> Mapping[str, Any]:
     return document
 
 
-def example_cases() -> list[ToolCase]:
-    """A case for each published example; the sibling that the first one names is there."""
-    rows = []
+def example_cases() -> list[ToolCase | SetCase]:
+    """A case for each published example, tools first; the sibling that the first one names is there."""
+    rows: list[ToolCase | SetCase] = []
     for example in _examples():
         siblings = [{"name": "search_calls_extensive", "inputSchema": {"type": "object"}}]
         measured = measure(Catalog(server="examples", tools=read_tools([example["definition"], *siblings])))
         rows.append(ToolCase(subject=measured.subjects[0], names=measured.names))
+    for example in _example_sets():
+        tools = read_tools([{"name": name, "inputSchema": {"type": "object"}} for name in example["tools"]])
+        rows.append(SetCase(measured=measure(Catalog(server=example["server"], tools=tools))))
     return rows
 
 
 def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparison:
     """The judge's scores beside the published ones, where it is out of tolerance, and where it has failed."""
+    tools = _compare_tools(verdicts[: len(_examples())])
+    sets = _compare_sets(verdicts[len(_examples()) :])
+    return JudgeComparison(
+        sections=(*tools.sections, *sets.sections),
+        faults=(*tools.faults, *sets.faults),
+        unjudged=(*tools.unjudged, *sets.unjudged),
+    )
+
+
+def _compare_tools(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparison:
     keys = load("tdqs").keys
     rows: list[Row] = []
-    faults, failed = [], []
+    faults, failed, errors = [], [], list[int]()
     for example, verdict in zip(_examples(), verdicts, strict=True):
         name = str(example["definition"]["name"])
         rows.append((name, "published", *example["scores"]))
@@ -118,12 +143,43 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparis
             for key, published, score in zip(keys, example["scores"], scores, strict=True)
             if published is not None and abs(score - published) > NEAR
         ]
+        pairs = zip(example["scores"], scores, strict=True)
+        errors += [100 * abs(score - published) for published, score in pairs if published is not None]
         if example["contradiction"] and not verdict.contradiction:
             faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
     heads = (dimension.short for dimension in load("tdqs").dimensions)
-    remark = f"definitions of the published prompt; every dimension may lie {NEAR} off"
+    if not failed and mean(errors) > MEAN_NEAR:
+        faults.append(f"the published tools' dimensions are {mean(errors) / 100:.2f} off on average")
+    remark = (
+        f"definitions of the published prompt; every dimension may lie {NEAR} off, and all {MEAN_NEAR / 100} on average"
+    )
     table = CalibrationTable(
         title="Calibration examples", remark=remark, columns=("tool", "scores", *heads), rows=tuple(rows)
+    )
+    return JudgeComparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
+
+
+def _compare_sets(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparison:
+    keys = load("coherence").keys
+    rows: list[Row] = []
+    faults, failed = [], []
+    for example, verdict in zip(_example_sets(), verdicts, strict=True):
+        name = str(example["server"])
+        rows.append((name, "published", example["coherence"] / 10, *example["scores"]))
+        if isinstance(verdict, Ungraded):
+            rows.append((name, "judged", None, *[None] * len(keys)))
+            failed.append(Unjudged(name=name, reason=verdict.reason))
+            continue
+        scores = [verdict.judgements[key].score for key in keys]
+        total = round_half_up(sum(scores), len(keys))
+        rows.append((name, "judged", total / 10, *scores))
+        if abs(total - example["coherence"]) > SET_NEAR:
+            faults.append(f"{name}: coherence is {total / 10}, published {example['coherence'] / 10}")
+    table = CalibrationTable(
+        title="Coherence examples",
+        remark=f"tool sets of the published prompt; coherence may lie {SET_NEAR / 10} off",
+        columns=("tool set", "scores", "coherence", *(dimension.short for dimension in load("coherence").dimensions)),
+        rows=tuple(rows),
     )
     return JudgeComparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
 

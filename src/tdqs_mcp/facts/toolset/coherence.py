@@ -10,7 +10,15 @@ from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import name_parts
 from tdqs_mcp.facts.text.words import LEMMAS, VAGUE_VERBS, Effect, stem
 from tdqs_mcp.facts.toolset.names import NameWords, part_of_speech
-from tdqs_mcp.facts.toolset.relations import Overlap, OverlapKind, Purpose, action_of, overlap_of, stems_of, words_of_all
+from tdqs_mcp.facts.toolset.relations import (
+    Overlap,
+    OverlapKind,
+    Purpose,
+    action_of,
+    overlap_of,
+    stems_of,
+    words_of_all,
+)
 
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
 MIN_PATTERN = 3
@@ -45,6 +53,9 @@ class ToolSet(NamedTuple):
     variants: tuple[Overlap, ...]
     """Pairs that share half of their words and of their parameters and do not differ on both sides: `get_range`,
     `get_used_range`. Neither description names the other tool."""
+
+    kin: tuple[str, ...]
+    """Tools that do the same to a thing of the same kind as another one: `list_orders`, `list_open_orders`."""
 
     one_word: tuple[str, ...]
     """Tools whose name is one word, a product's not counted."""
@@ -90,6 +101,7 @@ def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> Tool
     styles = [(name, style) for name in names if (style := _style(name))]
     usual_style = next((style for style, _ in Counter(style for _, style in styles).most_common(1)), "")
     lengths = [purpose.parts for purpose in purposes] or [0]
+    kinds = Counter((purpose.action, purpose.head) for purpose in purposes)
     unread, unchanged, complete = _lifecycles(purposes)
     openings = Counter(name_parts(name)[0] for name in names if name_parts(name))
 
@@ -107,6 +119,7 @@ def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> Tool
         noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose) == "noun"),
         same=tuple(pair for pair in pairs if pair.kind is not OverlapKind.VARIANT),
         variants=tuple(pair for pair in pairs if pair.kind is OverlapKind.VARIANT),
+        kin=tuple(purpose.source.tool for purpose in purposes if kinds[purpose.action, purpose.head] > 1),
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1 and is_bare(purpose)),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),
@@ -151,7 +164,7 @@ def _lead(purpose: Purpose) -> str | None:
 def _is_said_apart(sentence: Sequence[str], parts: Sequence[str]) -> bool:
     """Return whether the text begins with a name's first word, or has the second one some words behind it.
 
-    "Auto-fit the columns" and "Takes a snapshot of a volume": in `auto_fit_columns` and `snapshot_volume` it may be a verb.
+    "Auto-fit the columns", "Takes a snapshot of a volume": in `auto_fit_columns` and `snapshot_volume` it may be a verb.
     """
     words = [stem(word) for word in sentence]
     first, *second = map(stem, parts[:2])
@@ -199,7 +212,7 @@ def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
     """The tools that create something: which nobody reads, which is read and stays as it is, and with a whole life.
 
     A tool may be about a thing if name or description have its noun, and is if its name's last noun is that one:
-    `delete_checklist_item` deletes no checklist. One without a thing of its own, such as `kubectl_get`, may be for everything.
+    `delete_checklist_item` deletes no checklist. One without a thing of its own, such as `kubectl_get`, may be for all.
     """
     touched: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
     named: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
