@@ -164,7 +164,7 @@ def _lead(purpose: Purpose) -> str | None:
 def _is_said_apart(sentence: Sequence[str], parts: Sequence[str]) -> bool:
     """Return whether the text begins with a name's first word, or has the second one some words behind it.
 
-    "Auto-fit the columns", "Takes a snapshot of a volume": in `auto_fit_columns` and `snapshot_volume` it may be a verb.
+    "Auto-fit the columns", "Takes a snapshot of a volume": in `auto_fit_columns`, `snapshot_volume` it may be a verb.
     """
     words = [stem(word) for word in sentence]
     first, *second = map(stem, parts[:2])
