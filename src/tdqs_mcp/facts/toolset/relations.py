@@ -517,7 +517,6 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
         and first.is_many == other.is_many
         and first.nouns <= other.words
         and other.nouns <= first.words
-        and _words("quantities").isdisjoint(own | rival)
         and _share(first.words, other.words, weights) >= OTHER_NAME
     )
 
@@ -528,8 +527,6 @@ def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> b
     takes_other = not shared or 2 * len(shared) < len(either)
     if takes_other or not _verbs_agree(first, other) or trade_things(first, other):
         return False
-    if _are_one_call(first, other) and first.is_many == other.is_many and _cover(first, other) and _cover(other, first):
-        return True
     both = first.words & other.words
     taken = (_argument_stems(first) & _argument_stems(other)) - first.nouns - other.nouns
     if not (first.lead - taken <= other.words or other.lead - taken <= first.words):
@@ -537,11 +534,6 @@ def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> b
     # "by ID" tells nothing where both take an id
     either_word = (first.words | other.words) - (taken - both)
     return 2 * sum(weights[word] for word in both) >= sum(weights[word] for word in either_word)
-
-
-def _cover(first: Purpose, other: Purpose) -> bool:
-    """Return whether a tool's words and parameters have what another one's name is about."""
-    return bool(other.nouns) and other.nouns <= first.words | _argument_stems(first)
 
 
 def _verbs_agree(first: Purpose, other: Purpose) -> bool:
