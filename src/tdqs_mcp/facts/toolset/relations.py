@@ -550,7 +550,7 @@ def _verbs_agree(first: Purpose, other: Purpose) -> bool:
     if first.effect != other.effect and None not in (first.effect, other.effect):
         return False
     verbs = [first.action, first.verb, other.action, other.verb]
-    if (first.is_many and other.is_many) or _are_one_call(first, other):
+    if (first.is_many and other.is_many) or (_are_one_call(first, other) and _are_one_number(first, other)):
         verbs = ["get" if verb in _READING else verb for verb in verbs]
     own, stated, rival, also_stated = verbs
     # `inspect_results`, "Examines the results.", and `analyze_results`
@@ -561,6 +561,11 @@ def _are_one_call(first: Purpose, other: Purpose) -> bool:
     return bool(first.source.parameters) and first.source.parameters == other.source.parameters
 
 
+def _are_one_number(first: Purpose, other: Purpose) -> bool:
+    """Return whether both are about one thing or many: "list" says no more than "get" in `list_build_id`."""
+    return first.is_many == other.is_many or first.name.nouns == other.name.nouns
+
+
 def _are_named_alike(first: Purpose, other: Purpose, *, is_one_call: bool) -> bool:
     """Return whether two names say the same; of two calls that take the same, "list" and "get" may do the same."""
     if first.phrase == other.phrase:
@@ -569,8 +574,7 @@ def _are_named_alike(first: Purpose, other: Purpose, *, is_one_call: bool) -> bo
     # `save_record` and `store_item`: what is saved is left open
     are_open = is_one_call and words_of_all() >= first.nouns | other.nouns
     things = are_open or (first.thing, first.scope) == (other.thing, other.scope)
-    is_one_number = first.is_many == other.is_many or (is_one_call and is_read_alike)
-    return (first.action == other.action or is_read_alike) and is_one_number and things
+    return (first.action == other.action or is_read_alike) and _are_one_number(first, other) and things
 
 
 def _take_alike(first: Purpose, other: Purpose) -> bool:
