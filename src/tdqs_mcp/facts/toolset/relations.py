@@ -507,8 +507,8 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
         if is_swapped and not (_take_alike(first, other) and named.isdisjoint(own | rival)):
             return False
         least = SAME_NAME if own and rival else SAME_NAME_AND_MORE
-        said, also_said = (purpose.lead - _argument_stems(purpose) for purpose in (first, other))
-        is_near = not said or not also_said or _share(said, also_said, weights) >= least
+        words, other_words = (purpose.lead - _argument_stems(purpose) for purpose in (first, other))
+        is_near = not words or not other_words or _share(words, other_words, weights) >= least
         return bool(first.nouns) and (is_one_call or is_near)
     return (
         bool(first.lead and other.lead)
@@ -522,17 +522,17 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
 
 
 def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
-    taken, also_taken = first.source.parameters, other.source.parameters
-    shared, either = taken & also_taken, taken | also_taken
+    parameters, other_parameters = first.source.parameters, other.source.parameters
+    shared, either = parameters & other_parameters, parameters | other_parameters
     takes_other = not shared or 2 * len(shared) < len(either)
     if takes_other or not _verbs_agree(first, other) or trade_things(first, other):
         return False
     both = first.words & other.words
-    taken = (_argument_stems(first) & _argument_stems(other)) - first.nouns - other.nouns
-    if not (first.lead - taken <= other.words or other.lead - taken <= first.words):
+    arguments = (_argument_stems(first) & _argument_stems(other)) - first.nouns - other.nouns
+    if not (first.lead - arguments <= other.words or other.lead - arguments <= first.words):
         return False
     # "by ID" tells nothing where both take an id
-    either_word = (first.words | other.words) - (taken - both)
+    either_word = (first.words | other.words) - (arguments - both)
     return 2 * sum(weights[word] for word in both) >= sum(weights[word] for word in either_word)
 
 
