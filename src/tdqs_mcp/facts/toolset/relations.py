@@ -271,8 +271,8 @@ def overlap_of(first: Purpose, other: Purpose, kind: OverlapKind) -> Overlap:
     ]
     names = _spelled(first, sorted(first.source.parameters)), _spelled(other, sorted(other.source.parameters))
     alone = [
-        tuple(word for key, word in words.items() if key not in others and key not in names[1 - place])
-        for place, (words, others) in enumerate(zip(names, (rival, own), strict=True))
+        tuple(word for key, word in words.items() if key not in rivals and key not in names[1 - place])
+        for place, (words, rivals) in enumerate(zip(names, (rival, own), strict=True))
     ]
     return Overlap(
         first=first.source.tool,
@@ -283,10 +283,10 @@ def overlap_of(first: Purpose, other: Purpose, kind: OverlapKind) -> Overlap:
     )
 
 
-def _spelled(purpose: Purpose, others: Iterable[str]) -> dict[str, str]:
-    """The words of a name, and others, by the stem that stands for their synonyms."""
+def _spelled(purpose: Purpose, more: Iterable[str]) -> dict[str, str]:
+    """The words of a name, and more, by the stem that stands for their synonyms."""
     words: dict[str, str] = {}
-    for word in (*name_parts(purpose.name.tool), *others):
+    for word in (*name_parts(purpose.name.tool), *more):
         if word not in _words("bare") and word not in LEAD_IN and not _VERSION.fullmatch(word):
             [key] = stems_of((word,), but=frozenset())
             words.setdefault("get" if key in _READING else key, word)
