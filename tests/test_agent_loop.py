@@ -211,7 +211,8 @@ async def test_a_token_budget_is_a_notice_and_no_verdict():
     assert any("tokens" in notice for notice in answer["tokenBudgets"])
     assert compared["tokenBudgets"] == answer["tokenBudgets"]
     assert (
-        not compared["worse"] or compared["standingAfter"]["overallScore"] < compared["standingBefore"]["overallScore"]
+        compared["verdict"] != "worse"
+        or compared["standingAfter"]["overallScore"] < compared["standingBefore"]["overallScore"]
     )
 
 

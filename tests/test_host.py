@@ -322,7 +322,7 @@ async def test_an_agent_is_told_what_the_judge_failed_on(loopback):
     loopback.answer = lambda body: "No."
     async with connect("--judge", "openai:m", "--base-url", loopback.base_url) as (_, call):
         compared = await call("compare_definitions", old=TOOLS[:1], new=TOOLS[:1])
-        assert not compared["worse"]
+        assert compared["verdict"] != "worse"
         assert f"2 not judged ({TOOLS[0]['name']}, coherence): 3 answers of 'm' broke" in compared["ungraded"][0]
         assert "which is not all" in compared["next"]
         drafted = await call("suggest_rewrite", catalog=TOOLS[0], tool=TOOLS[0]["name"])

@@ -276,13 +276,19 @@ def question_lines(questions: Iterable[Question]) -> list[dict[str, Any]]:
     return [answer(question, only="id text" if question.is_naming_all else "id text tools") for question in questions]
 
 
-def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window: Window, next_step: str) -> AgentAnswer:
-    """The numbers of both versions and one page of their differences: what breaks callers first, wording last."""
+def compare_answer(
+    comparison: Comparison, *, catalogs: tuple[str, str], is_drafted: bool, window: Window, next_step: str
+) -> AgentAnswer:
+    """The numbers of both versions and one page of their differences: what breaks callers first, wording last.
+
+    New words are only counted where the new version `is_drafted` from the old: the caller has them.
+    """
     rank = list(Impact).index
     changes = [(tool.name, difference) for tool in comparison.tools for difference in tool.differences]
     changes.sort(key=lambda change: rank(change[1].impact))
+    listed = [change for change in changes if not (is_drafted and change[1].impact is Impact.WORDING)]
     failures = unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))
-    lines = _difference_lines(changes)
+    lines = _difference_lines(listed)
     verdict = verdict_of(comparison)
     content = {
         **window.head(len(lines)),
@@ -290,7 +296,6 @@ def compare_answer(comparison: Comparison, *, catalogs: tuple[str, str], window:
         "newCatalog": catalogs[1],
         **answer(comparison, only=_COMPARISON),
         "verdict": verdict,
-        "worse": verdict == WORSE,
         "regressions": [fence(regression, MAX_MESSAGE) for regression in comparison.regressions],
         "impacts": {impact.value: count for impact, count in Counter(change.impact for _, change in changes).items()},
         "breaking": [line for line in lines if line["impact"] == Impact.BREAKING],

@@ -132,14 +132,10 @@ def _limits(node: Node, accepted: Accepted) -> dict[str, _SchemaNumber]:
         limits["default"] = _SchemaNumber(numbers=frozenset({float(default)}), words=words)
     own = node.schema.get("description")
     for clause in _CLAUSE.split(own[:MAX_EXPLANATION]) if isinstance(own, str) else ():
-        for role, number, _ in filter(_has_role, _numbers(clause)):
+        for role, number, _ in (entry for entry in _numbers(clause) if entry[0]):
             words = f"the description of `{node.name}` says {number:g}"
             limits.setdefault(role, _SchemaNumber(numbers=frozenset({number}), end=number, words=words))
     return limits
-
-
-def _has_role(entry: tuple[str, float, str]) -> bool:
-    return bool(entry[0])
 
 
 def _numbers(clause: str) -> Iterator[tuple[str, float, str]]:

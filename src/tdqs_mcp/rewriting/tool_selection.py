@@ -124,7 +124,7 @@ class ModelSelector:
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str]) -> list[Plan | Failure]:
         """The model's plans; a query whose answer fails, or stays out of form, is a Failure with the reason."""
-        read = partial(_read, places=_places(tools))
+        read = partial(_read_plan, places=_places(tools))
         requests = [
             Request(prompt=Prompt(system=batch.system, user=f"Request: {text}"), name="select", schema=PLAN_SCHEMA)
             for batch in batches(tools, queries)
@@ -168,8 +168,7 @@ class AnswerSelector:
         if identity not in self.answers:
             return Failure(reason=f"no answer has the id {identity}")
         try:
-            answer = self.answers[identity]
-            return _read_plan(parse_json(answer) if isinstance(answer, str) else answer, places)
+            return _read_plan(self.answers[identity], places=places)
         except ContractError as error:
             return Failure(reason=f"the answer {identity} broke the output format: {error}")
 
@@ -221,12 +220,9 @@ def _shown_parts(tool: Tool) -> dict[str, Any]:
     return {key: part for key, part in parts.items() if part or not isinstance(tool, search.DeferredTool)}
 
 
-def _read(answer: str, *, places: Mapping[str, int]) -> Plan:
-    return _read_plan(parse_json(answer), places)
-
-
-def _read_plan(answer: object, places: Mapping[str, int]) -> Plan:
-    """Raises ContractError for an answer that is no plan, and for tools that are not there."""
+def _read_plan(answer: object, *, places: Mapping[str, int]) -> Plan:
+    """Raises ContractError for an answer, as JSON or its text, that is no plan, and for tools that are not there."""
+    answer = parse_json(answer) if isinstance(answer, str) else answer
     calls = answer.get("calls") if isinstance(answer, Mapping) else None
     if not isinstance(calls, list):
         raise ContractError("calls must be a list")
@@ -593,7 +589,7 @@ def _confusions(choices: Sequence[QueryChoice], index: Index, codes: Codes) -> t
                 tool=label,
                 picked=picked,
                 count=len(queries),
-                clashing=_most_common(clashing),
+                clashing=tuple(word for word, _ in Counter(clashing).most_common(MAX_NAMED)),
                 parting=tuple(dict.fromkeys(parting))[:MAX_NAMED],
                 sentence=sentence,
                 differences=(*by_schema, *(code_differences(right, rival_tool, codes) if right else ())),
@@ -604,10 +600,6 @@ def _confusions(choices: Sequence[QueryChoice], index: Index, codes: Codes) -> t
 
 def _terms(tool: Tool) -> set[str]:
     return set(search.search_terms(search.indexed_text(tool)))
-
-
-def _most_common(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word for word, _ in Counter(words).most_common(MAX_NAMED))
 
 
 def _paired(pairs: Sequence[tuple[Fraction, Fraction]]) -> Paired | None:

@@ -301,6 +301,7 @@ class RewriteTools(ToolGroup):
         return compare_answer(
             comparison,
             catalogs=(old_key, new_key),
+            is_drafted=old_key != new_key and self._context.draft_of(new_key).origin == old_key,
             window=Window(offset=offset, limit=limit),
             next_step=note + _after_comparison(comparison, new_key),
         )
