@@ -353,8 +353,8 @@ class CatalogContext:
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
 
-    takers_by_name: Mapping[str, int]
-    """How many tools take a parameter, or a list of such, with a name that says what they identify: `board_id`."""
+    shared: frozenset[str]
+    """Parameters whose values more tools take than need them: some calls leave them out, or take one for many."""
 
     server: frozenset[str]
     """Stems of the server's name, which tell none of its tools apart."""
@@ -381,6 +381,15 @@ class CatalogContext:
         words = (
             word for subject in measured.subjects for word in (*name_parts(subject.tool.name), *subject.prose.words)
         )
+        parameters = [
+            parameter
+            for subject in unique.values()
+            for parameter in subject.signals.parameters
+            if len(name_parts(parameter.name)) > 1  # `board_id`, not `id`
+        ]
+        spellings: dict[str, set[str]] = {}
+        for parameter in parameters:
+            spellings.setdefault(singular(parameter.name), set()).add(parameter.name)
         return cls(
             subjects=unique,
             labels=labels,
@@ -390,11 +399,10 @@ class CatalogContext:
                 name: origins if sources.is_whole(unique[name], origins) else () for name, origins in listings.items()
             },
             takers=takers,
-            takers_by_name=Counter(
-                singular(parameter.name)
-                for subject in unique.values()
-                for parameter in subject.signals.parameters
-                if len(name_parts(parameter.name)) > 1
+            shared=frozenset(
+                parameter.name
+                for parameter in parameters
+                if not parameter.is_required or len(spellings[singular(parameter.name)]) > 1
             ),
             server=frozenset(map(stem, name_parts(measured.catalog.server))),
             plurals=plurals_in(words),
@@ -523,7 +531,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     # "Use this tool" behind a sentence about another one would be about that
     is_last_own = not subject.prose.spoken or len(subject.prose.spoken) - 1 in subject.own_places
     if takers and alternatives.keys().isdisjoint(parameters):
-        use = _use(takers, context.takers_by_name)
+        use = _use(takers, context.shared)
         is_told = _is_named(subject, {name for _, name in takers} | {use.sentence})
         if is_told or is_last_own:
             yield use, is_told
@@ -579,7 +587,7 @@ def _lookup(origins: Sequence[ValueSource], lookup_source: ValueSource | None) -
     return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
 
 
-def _use(takers: Sequence[tuple[str, str]], counts: Mapping[str, int]) -> Statement:
+def _use(takers: Sequence[tuple[str, str]], shared: AbstractSet[str]) -> Statement:
     """Say what a listing's answer is for: the parameter that most siblings take from it.
 
     A few of them by name, if no other tool may be given such a value.
@@ -588,7 +596,7 @@ def _use(takers: Sequence[tuple[str, str]], counts: Mapping[str, int]) -> Statem
     for parameter, name in takers:
         by_parameter.setdefault(parameter, []).append(name)
     parameter, tools = max(by_parameter.items(), key=lambda use: len(use[1]))
-    is_few = len(tools) <= MAX_TAKERS and counts.get(singular(parameter), 0) <= len(tools)
+    is_few = len(tools) <= MAX_TAKERS and parameter not in shared
     verb = "takes" if len(tools) == 1 else "take"
     subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]
