@@ -485,11 +485,6 @@ class Calls(Resolution):
             return bounded(Dictionary(items=items, parameters=parameters_of([*arguments, *keywords.values()])))
         if name == "Object.entries" and isinstance(first, Dictionary) and any(map(_is_function, first.values)):
             return entries_of(first)
-        if name == "Object.fromEntries" and isinstance(first, Listing):
-            pairs = [row.values for row in first.values if isinstance(row, Listing) and len(row.values) == 2]
-            return Dictionary(
-                items=tuple((text_of(key) or "", value) for key, value in pairs), parameters=first.parameters
-            )
         if name in ("importlib.import_module", "builtins.__import__") and first.parameters == frozenset():
             return self._imported_modules(frame.module, text_of(first) or "")
         if name in _PASS_THROUGH and arguments:

@@ -174,7 +174,8 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
 
     for tool, trace in tools:
         nearest = 1 if tool.dispatched else 2  # what stands in the dispatcher itself is done for all of them
-        common = [sighting for sighting in trace.effects if is_housekeeping(sighting, nearest)]
+        parted = [(sighting, is_housekeeping(sighting, nearest)) for sighting in trace.effects]
+        common = [sighting for sighting, is_common in parted if is_common]
         # A pool that the first call opens, a counter of calls: in memory, and nothing of what the agent says.
         trace.housekeeping += [
             replace(sighting, is_housekeeping=True)
@@ -184,8 +185,8 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
         trace.logs += [replace(sighting, is_housekeeping=True) for sighting in common if is_log(sighting)]
         trace.effects = [
             replace(sighting, is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1)
-            for sighting in trace.effects
-            if sighting not in common
+            for sighting, is_common in parted
+            if not is_common
         ]
 
 
