@@ -210,12 +210,15 @@ class Subject:
         """Each described property of the input schema with its text."""
         return read_remarks(self.input_shape)
 
+    @cached_property
+    def explanations(self) -> tuple[ParameterMention, ...]:
+        """The description of each property, and for a top-level one without any the entry of a list in the text."""
+        return (*self.remarks, *parameter_texts.read_entries(self.tool.description, self.input_shape))
+
     @property
     def open_origins(self) -> Iterator[OpenOrigin]:
         """Yield the parameters of which no text says where their value comes from."""
-        entries = parameter_texts.read_entries(self.tool.description, self.input_shape)
-        mentions = (*entries, *self.remarks)
-        return find_open_origins(self.tool, self.input_shape, mentions, self.siblings, self.sibling_words)
+        return find_open_origins(self.tool, self.input_shape, self.explanations, self.siblings, self.sibling_words)
 
     @cached_property
     def part_names(self) -> frozenset[str]:

@@ -12,7 +12,6 @@ from tdqs_mcp.facts.schema.walk import required_names
 from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.examples import assigned_values, closed_list, shown_choices
-from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import Prose, count_code_units, is_latin
 from tdqs_mcp.facts.text.words import LEMMAS
 from tdqs_mcp.facts.toolset import relations
@@ -303,7 +302,9 @@ def choices_in_prose(subject: Subject) -> Iterator[Hit]:
     """A text argument lists its allowed values in prose, where no client can enforce them."""
     declared = arguments.properties(subject.tool)
     assigned = assigned_values((subject.tool.description or "")[:MAX_TEXT], declared)
-    for name, text in (dict.fromkeys(assigned, "") | dict(_texts_of_arguments(subject.tool))).items():
+    texts = {mention.node.name: mention.text for mention in subject.explanations if mention.node.is_top}
+    for name in (name for name in declared if name in assigned or name in texts):
+        text = texts.get(name, "")
         if not _is_free_text(declared[name]):
             continue
         values = closed_list(text, name)
@@ -324,15 +325,6 @@ def choices_in_prose(subject: Subject) -> Iterator[Hit]:
                 "add all values as an enum" if examples else "add the values as an enum",
                 Severity.INFO if examples else None,
             )
-
-
-def _texts_of_arguments(tool: Tool) -> Iterator[tuple[str, str]]:
-    """Return each argument's description, or without one what a list in the tool's description says of it."""
-    described = {name: schema["description"][:MAX_EXPLANATION] for name, schema in _described(tool)}
-    declared = arguments.properties(tool)
-    text = (tool.description or "")[:MAX_TEXT] if len(described) < len(declared) else ""
-    entries = {entry.name: entry.text[:MAX_EXPLANATION] for entry in list_entries(text)}
-    yield from ({name: entries[name] for name in declared if name in entries} | described).items()
 
 
 def _is_free_text(schema: Any) -> bool:  # noqa: ANN401  # any JSON value

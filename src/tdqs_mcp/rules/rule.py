@@ -235,20 +235,21 @@ def _read_rules(text: str) -> dict[str, Severity | None]:
 
 
 @cache
-def _read_table(name: str) -> Mapping[str, Any]:
+def read_table(name: str) -> Mapping[str, Any]:
+    """A data file of this package."""
     return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", name).read_text(encoding="utf-8"))
 
 
 def _read_profiles() -> dict[str, Profile]:
     return {
         name: Profile(**entry | ({"rules": _read_rules(entry["rules"])} if "rules" in entry else {}))
-        for name, entry in _read_table("profiles.toml").items()
+        for name, entry in read_table("profiles.toml").items()
     }
 
 
 def lane_of(rule_id: str) -> str:
     """Return what the lane of a rule is about."""
-    return str(_read_table("lanes.toml").get(rule_id[:4], "Custom rules"))
+    return str(read_table("lanes.toml").get(rule_id[:4], "Custom rules"))
 
 
 DEFAULT_PROFILE = Profile(summary="every rule but the uncertain ones and those for auditors")

@@ -12,13 +12,13 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic, conditional_needs, open_alternatives, open_choices, open_switches
 from tdqs_mcp.facts.text.examples import called_names, find_unfit_calls, find_unfit_examples, misspelled_formats
-from tdqs_mcp.facts.text.open_values import Opening, find_open_values
+from tdqs_mcp.facts.text.open_values import find_open_values
 from tdqs_mcp.facts.threats import list_strings
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import missing_schema, schema_of_another_type, unknown_requirement
-from tdqs_mcp.rules.rule import Hit, rule
+from tdqs_mcp.rules.rule import Hit, read_table, rule
 
 MAX_QUOTE = 80
 """Characters of a sentence that a message quotes."""
@@ -122,56 +122,10 @@ def _dotted(path: str) -> str:
 )
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """A range, a count, JSON or a list is only in a parameter's text; or its unit, its form or its limit is nowhere."""
-    entries = parameter_texts.read_entries(subject.tool.description, subject.input_shape)
-    for value in find_open_values((*subject.remarks, *entries), subject.tool.description or ""):
-        problem, suggestion, shared = _OPENINGS[value.kind]
+    for value in find_open_values(subject.explanations, subject.tool.description or ""):
+        problem, suggestion, shared = read_table("open_values.toml")[value.kind]
         message = f"{value.node.name!r}: {problem.format(value.words)}"
         yield Hit(value.path, message, suggestion, shared=shared)
-
-
-_OPENINGS = {
-    Opening.RANGE: (
-        "the range {!r} is only in the text",
-        "add minimum and maximum to the schema",
-        "have a range only in the text",
-    ),
-    Opening.AMOUNT: (
-        "the limit {!r} is only in the text",
-        "add maxLength or maxItems to the schema",
-        "have a limit only in the text",
-    ),
-    Opening.CHARACTERS: (
-        "that it takes {!r} is only in the text",
-        "add a pattern to the schema",
-        "have a rule on characters only in the text",
-    ),
-    Opening.COUNT: (
-        "the text counts things, and the schema takes 2.5",
-        "make the type integer",
-        "have a count of type number",
-    ),
-    Opening.LIMIT: (
-        "neither schema nor text has a highest value",
-        "add maximum to the schema; say whether more is refused or cut",
-        "have a limit without a highest value",
-    ),
-    Opening.UNIT: (
-        "nothing says in which unit the time is",
-        "name it in the text or in the parameter's name: seconds or milliseconds",
-        "have a time without a unit",
-    ),
-    Opening.DATE: (
-        "nothing says how the date is written",
-        'add "format": "date" or an example',
-        "have a date of which nothing says how it is written",
-    ),
-    Opening.PACKED: (
-        "the text asks for {!r} inside a string",
-        "make it an array or an object, so that clients can check it",
-        "have a string for which the text asks for JSON or a list",
-    ),
-}
-"""Problem, suggestion, and what a report says of several tools."""
 
 
 @rule(
@@ -441,8 +395,7 @@ def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
     """The text calls a parameter optional that the schema requires, or the reverse; or only the text requires it."""
     yield from _clashes(subject, Topic.REQUIREMENT, "the text says {claim}, the schema says {constraint}")
     shared = "have parameters that are required for some calls, which no schema says"
-    entries = parameter_texts.read_entries(subject.tool.description, subject.input_shape)
-    for mention, words in conditional_needs((*subject.remarks, *entries), subject.input_shape):
+    for mention, words in conditional_needs(subject.explanations, subject.input_shape):
         problem = f"{mention.node.name!r}: only the text says that it is {words[:MAX_QUOTE]!r}"
         yield Hit(mention.path, problem, NEED_FIX, Severity.INFO, shared=shared)
     for path, names, words in open_alternatives(subject.texts, subject.input_shape):

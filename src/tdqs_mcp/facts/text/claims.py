@@ -581,7 +581,7 @@ def conditional_needs(mentions: Sequence[ParameterMention], shape: Shape) -> Ite
     values = {value for node in shape.tops for value in node.schema.get("enum", ()) if isinstance(value, str)}
     for mention in mentions if names else ():
         node = mention.node
-        may_need = node.is_top and not node.is_required and not words_in(mention.text).isdisjoint(_words("needing"))
+        may_need = node.is_top and not node.is_required and not mention.words.isdisjoint(_words("needing"))
         match = _PATTERNS.needed.search(mention.text) if may_need else None
         if match and not (names | values - {node.name}).isdisjoint(_NAMES.findall(match[0])):
             yield mention, match[0]

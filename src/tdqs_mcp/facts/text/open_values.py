@@ -25,31 +25,16 @@ _words = partial(words_from, "parameters")
 
 
 class Opening(StrEnum):
-    """Part of a value that the schema leaves open."""
+    """Part of a value that the schema leaves open; `rules/data/open_values.toml` has words for each."""
 
     RANGE = "range"
-    """The text gives the range of a number."""
-
     AMOUNT = "amount"
-    """The text gives the most characters or items."""
-
     CHARACTERS = "characters"
-    """The text names the characters of which the value may consist."""
-
     COUNT = "count"
-    """The number counts things, and may be a fraction."""
-
     LIMIT = "limit"
-    """The number limits a result, and neither schema nor text has a highest value."""
-
     UNIT = "unit"
-    """The number is a time, and no text has its unit."""
-
     DATE = "date"
-    """Nothing shows how to write the date."""
-
     PACKED = "packed"
-    """The text asks for several values or an object in one string."""
 
 
 class OpenValue(NamedTuple):
@@ -87,7 +72,7 @@ def _open_number(
     is_bound = "maximum" in schema or "exclusiveMaximum" in schema or "enum" in schema
     if _is_limit(node, counts=counts) and not (is_bound or any(limit.is_upper for limit in limits)):
         yield Opening.LIMIT, ""
-    if node.is_top and _lacks_unit(node, text, description):
+    if node.is_top and _lacks_unit(mention, description):
         yield Opening.UNIT, ""
 
 
@@ -96,8 +81,8 @@ def _is_limit(node: Node, *, counts: bool) -> bool:
     return node.is_top and (parts[-1:] == ("limit",) or (counts and not _words("sizes").isdisjoint(parts)))
 
 
-def _lacks_unit(node: Node, text: str, description: str) -> bool:
-    parts, words = name_parts(node.name or ""), words_in(text)
+def _lacks_unit(mention: ParameterMention, description: str) -> bool:
+    parts, words = name_parts(mention.node.name or ""), mention.words
     is_stamp = not _words("stamps").isdisjoint((*words, *parts[-1:]))
     if not is_stamp and _words("times").isdisjoint(parts[-1:]):
         return False
@@ -110,12 +95,12 @@ def _open_string(
     mention: ParameterMention, schema: Mapping[str, Any], description: str
 ) -> Iterator[tuple[Opening, str]]:
     node, text = mention.node, mention.text
-    if _lacks_date_form(node, text, description):
+    if _lacks_date_form(node, schema, text, description):
         yield Opening.DATE, ""
     elif form := _packed_form(node, text):
         yield Opening.PACKED, form
     elif "pattern" not in schema and "enum" not in schema and "format" not in schema:
-        may_match = not words_in(text).isdisjoint(_words("kinds_of_character"))
+        may_match = not mention.words.isdisjoint(_words("kinds_of_character"))
         if match := _PATTERNS.characters.search(text) if may_match else None:
             yield Opening.CHARACTERS, " ".join(match[0].split())
         elif "maxLength" not in schema and (limit := _highest(text, words_from("claims", "length_units"))):
@@ -136,11 +121,10 @@ def _highest(text: str, units: frozenset[str]) -> StatedLimit | None:
     return next((limit for limit in limits if limit.is_upper and {limit.unit, stem(limit.unit)} & units), None)
 
 
-def _lacks_date_form(node: Node, text: str, description: str) -> bool:
+def _lacks_date_form(node: Node, schema: Mapping[str, Any], text: str, description: str) -> bool:
     """Return whether a string is a date by its name, `dueDate`, and neither schema nor text shows how to write it."""
     if not (node.is_top and is_date(node.name or "")):
         return False
-    schema = type_beside_null(node.schema)[1]
     is_set = schema.get("default", node.schema.get("default")) is not None
     is_open = not is_set and FORMING.isdisjoint(schema.keys() - {"default"})
     return is_open and not any(map(_PATTERNS.date_form.search, (text, description)))

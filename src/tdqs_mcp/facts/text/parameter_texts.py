@@ -131,7 +131,8 @@ def read_entries(description: str | None, shape: Shape) -> Iterator[ParameterMen
     silent = {node.name: node for node in shape.tops if not _has_text(node.schema)}
     for entry in list_entries((description or "")[:MAX_TEXT]) if silent else ():
         if entry.has_separator and entry.name in silent:
-            yield ParameterMention(silent[entry.name], entry.text, frozenset(), MentionKind.ENTRY)
+            text = entry.text[:MAX_EXPLANATION]
+            yield ParameterMention(silent[entry.name], text, words_in(text), MentionKind.ENTRY)
 
 
 @cached_by_text(1024)
@@ -370,8 +371,9 @@ def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
 def unknown_members(remarks: Sequence[ParameterMention], description: str) -> Iterator[ParameterMention]:
     """Described objects, or lists of them, that take some members, of which neither schema nor text names one."""
     for remark in remarks:
-        items = remark.node.schema.get("items")
-        schema = items if isinstance(items, dict) else remark.node.schema
+        own = type_beside_null(remark.node.schema)[1]
+        items = own.get("items")
+        schema = items if isinstance(items, dict) else own
         is_object = remark.node.is_top and schema.get("type") == "object"
         is_free = is_object and schema.get("additionalProperties", True) in (True, {})
         if is_free and _MEMBER_KEYWORDS.isdisjoint(schema) and _MEMBER_KEYWORDS.isdisjoint(remark.node.schema):
