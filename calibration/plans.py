@@ -83,9 +83,9 @@ _SMALL = {"rounds": 60, "depth": 1, "fewest": 5, "fewest_servers": 5, "columns":
 """136 servers are labeled, and 140 sets of tools; each is a case."""
 
 COHERENCE = {
-    "disambiguation": Plan(directions=_plan("-tools -variants -vague -alike -kin"), **_SMALL | {"rounds": 120}),
+    "disambiguation": Plan(directions=_plan("-tools -variants -vague -alike"), **_SMALL),
     "naming_consistency": Plan(
-        directions=_plan("-off_pattern -off_style -vague +with_verb -one_word -uneven"), **_SMALL | {"depth": 2}
+        directions=_plan("-off_pattern -off_style -vague +with_verb -one_word -uneven"), **_SMALL
     ),
     "tool_count_appropriateness": Plan(directions={"tools": 0}, **_SMALL | {"depth": 2}),
     "completeness": Plan(directions=_plan("+actions +lifecycles -gaps"), **_SMALL),

@@ -47,7 +47,7 @@ def main(version: str, dimensions: list[str], folders: list[Path]) -> None:
     evidence["servers"] = rows
     document = json.loads(FOLDER.joinpath(f"{old}.json").read_text(encoding="utf-8"))
     document["calibration"] = version
-    document["provenance"] |= {"sets": f"{', '.join(dimensions)} by calibration/set_fit.py, all else from {old}"}
+    document["provenance"] |= {"sets": f"{', '.join(dimensions)} by calibration/set_fit.py"}
     document["rubrics"]["coherence"] |= {key: forests[key] for key in dimensions}
     document["guard"]["bound"]["coherence"] = fit.guard(evidence)["coherence"]
     document["error"] = published_error.figures(evidence)

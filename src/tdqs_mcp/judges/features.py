@@ -241,7 +241,6 @@ def of_set(tools: ToolSet) -> dict[str, int]:
         "uneven": tools.uneven,
         "alike": 100 * tools.alike // count,
         "variants": share(tuple({name for pair in tools.variants for name in (pair.first, pair.second)})),
-        "kin": share(tools.kin),
         "vague": share(tools.vague),
         "with_verb": share(tools.with_verb),
         "gaps": len(tools.unread) + len(tools.unchanged),
