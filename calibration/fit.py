@@ -57,7 +57,6 @@ ROUNDING = Rounding(
     means=[3900, 2600, 2800, 3100, 4000, 2900],
     stretch=[30, 10, 10, 10, 30, 10],
     total_stretch=5,
-    undecided=50,
 )
 """Means of the labels; predictions lie nearer to them than labels do, most so in purpose and conciseness."""
 
@@ -134,7 +133,6 @@ def main(version: str, folders: Sequence[Path]) -> None:
             "means": ROUNDING.means,
             "stretch": ROUNDING.stretch,
             "total_stretch": ROUNDING.total_stretch,
-            "undecided": ROUNDING.undecided,
         },
         "bands": bands,
     }

@@ -98,10 +98,6 @@ def _collect_lost(tree: Tree, first: int, lost: Sequence[dict[int, int]]) -> int
     return _collect_lost(right, middle, lost)
 
 
-_NEVER = 1000 * 100 * UNIT
-"""Cost above that of all choices."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounding:
     """Rounds latents to scores jointly, so that the weighted sum of the scores meets that of the latents."""
@@ -115,12 +111,6 @@ class Rounding:
 
     total_stretch: int
     """Percent by which the weighted sum is moved away from its mean."""
-
-    undecided: int = UNIT // 2
-    """Thousandths on either side of the middle between two scores in which the sum decides between them.
-
-    Where it decides everywhere, a sentence about one dimension may cost another one a point.
-    """
 
     def round(self, latents: Sequence[int]) -> list[int]:
         """The scores 1-5 nearest to the latents, each and in sum, among the 64 that are next to them."""
@@ -138,9 +128,6 @@ class Rounding:
         totals, costs = [UNIT * sum(map(mul, self.weights, lows)) - target], [0]
         for weight, point, low in reversed(list(zip(self.weights, near, lows, strict=True))):
             below, above = (weight * abs(score * UNIT - point) for score in (low, low + 1))
-            beyond = point - low * UNIT - UNIT // 2
-            if abs(beyond) > self.undecided:
-                below, above = (_NEVER, above) if beyond > 0 else (below, _NEVER)
             totals += [total + weight * UNIT for total in totals]
             costs = [cost + below for cost in costs] + [cost + above for cost in costs]
         errors = [abs(total) + cost for total, cost in zip(totals, costs, strict=True)]

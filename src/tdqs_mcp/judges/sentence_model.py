@@ -460,9 +460,6 @@ class SentenceReading(NamedTuple):
     tells: Mapping[Aspect, int]
     """Hundredths, 0-200, of what an agent learns, after what is probably about something else."""
 
-    wording: Mapping[Aspect, int]
-    """Hundredths, 0-200, of what an agent would learn if no other tool had a sentence of this wording."""
-
     unrelated: int
     """Percent of probability that it is about something else than the tool."""
 
@@ -515,13 +512,7 @@ class SentenceModel:
     def _read(self, sentence: Sentence, *, is_first: bool) -> SentenceReading:
         if sentence.is_silent:
             return SentenceReading(
-                sentence=sentence,
-                tells=dict.fromkeys(Aspect, 0),
-                wording=dict.fromkeys(Aspect, 0),
-                unrelated=0,
-                nothing=100,
-                share=0,
-                most=0,
+                sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100, share=0, most=0
             )
         traits = chain(sentence.traits.items(), particularity(sentence, self.rarity).items())
         parts = [(self.traits[trait], value) for trait, value in traits if trait in self.traits]
@@ -537,15 +528,13 @@ class SentenceModel:
         is_bound = not (is_first or sentence.entry or "reference" in sentence.traits)
         most = self.bound.share(sentence, self.rarity) if self.bound and is_bound else FULL
         share = (FULL - unrelated) * min(most, FULL if is_exempt else max(0, min(FULL, particular))) // FULL
-        tells, wording = {}, {}
+        tells = {}
         for aspect, total, second in zip(_ASPECTS, sums, self.seconds, strict=False):
             degree = bisect_right(self.logistic, total) + bisect_right(self.logistic, total + second)
             tells[aspect] = degree * share // FULL
-            wording[aspect] = degree * (FULL - unrelated) // FULL
         return SentenceReading(
             sentence=sentence,
             tells=tells,
-            wording=wording,
             unrelated=unrelated,
             nothing=nothing,
             share=share,
