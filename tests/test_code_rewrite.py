@@ -57,10 +57,10 @@ SENTENCES = {
         'With `action` "drop", it deletes files.',
     ),
     "a demand": (
-        'if not path.endswith(".pdf"):\n        raise ValueError("Path must end with .pdf")',
+        'if not path.endswith(".pdf"):\n        raise ValueError("The path must end with .pdf")',
         "Read the plan of a berth.",
         {"path": TEXT},
-        "Path must end with .pdf.",
+        "The path must end with .pdf.",
     ),
     "a failure": (
         'if berth not in BERTHS:\n        raise ValueError(f"Berth {berth} not found in the harbour")',
@@ -834,6 +834,7 @@ def test_of_a_delete_request_and_of_the_server_s_own_files_nothing_is_said(write
                 httpx.delete("https://api.tides.example/notes")
             if action == "look":
                 os.remove("last_picture.png")
+            open("calls.log", "a").write(url)
     """)
     (rewritten,) = rewrite(code, define("work", "Manage notes of tides.example.", action=TEXT, url=TEXT))
     assert statements(rewritten) == []

@@ -269,7 +269,7 @@ def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: s
         case EffectKind.FILE_DELETE | EffectKind.SQL_WRITE | EffectKind.HTTP_WRITE if effect.is_destroying:
             is_deletion = effect.kind is EffectKind.FILE_DELETE or effect.text.upper().startswith(_DELETING)
             return _deletion(effect, subject, code) if is_deletion and not is_named(effect, subject) else None
-        case EffectKind.FILE_WRITE if (effect.is_destroying or effect.is_given) and not is_named(effect, subject):
+        case EffectKind.FILE_WRITE if (effect.is_destroying or effect.condition) and not is_named(effect, subject):
             return _OVERWRITES if effect.is_destroying else "writes files on the server's machine"
         case EffectKind.HTTP_WRITE | EffectKind.SENDS_DATA_OUT if effect.host and effect.is_given:
             texts = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
@@ -317,8 +317,9 @@ def _is_only_program(code: ToolCode) -> bool:
 
 def _program(command: str) -> str | None:
     """Return the program of a command: `git` of `git log {}`."""
-    first = command.split(" ", 1)[0].rpartition("/")[2]
-    return first if _PROGRAM.fullmatch(first) else None
+    first, _, arguments = command.partition(" ")
+    first = first.rpartition("/")[2]
+    return first if arguments and _PROGRAM.fullmatch(first) else None  # `launch` alone is a library's function
 
 
 _PROGRAM = lazy_pattern(r"[a-z][a-z0-9_-]{1,20}")
@@ -434,7 +435,8 @@ def _only_parameter(error: CodeError, sentence: str, names: AbstractSet[str]) ->
     tests = [test for test in re.split(r" (?:and|or) ", error.condition) if "= '" not in test]
     tested = {test.removeprefix("not ").partition(" ")[0] for test in tests} & names
     first = re.split(r"[^\w]", sentence.lstrip("`"), maxsplit=1)[0]
-    name = next(iter(tested)) if len(tested) == 1 else first if first in names else ""
+    begun = next((name for name in names if name.lower() == first.lower()), "")
+    name = next(iter(tested)) if len(tested) == 1 else begun
     return "" if any(f"`{other}`" in sentence for other in names - {name}) else name
 
 

@@ -118,10 +118,11 @@ def _object_words(form: CodeResult, bare: AbstractSet[str]) -> str:
     is_whole = len(telling) <= MAX_FIELDS and len(form.rare) <= min(MAX_RARE, len(form.keys) - 1) and not form.is_open
     if len(telling) < MIN_KEYS or not is_whole or is_envelope:
         return ""
-    words = [_key_words(key, dict(form.lists)) for key in telling]
+    is_list = form.kind is ResultKind.OBJECTS
+    words = [_key_words(key, dict(form.lists)) for key in (form.keys if is_list else telling)]
     listing = joined([*words, f"optionally {listed(form.rare)}"] if form.rare else words, "and")
-    if form.kind is ResultKind.OBJECTS:
-        return f"a list of objects with {joined([_key_words(key, dict(form.lists)) for key in form.keys], 'and')}"
+    if is_list:
+        return f"a list of objects with {listing}"
     return listing if len(telling) == len(form.keys) else f"{_INCLUDES} {listing}"
 
 
