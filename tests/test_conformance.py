@@ -113,7 +113,8 @@ def test_real_definitions_have_hardly_a_finding_and_those_have_been_read(whole_c
     counts = dict.fromkeys(MOST_FINDINGS, 0)
     for document in documents(whole_corpus):
         for finding in found(document, *MOST_FINDINGS):
-            counts[finding.rule] += 1
+            # an info of TDQ239 contradicts nothing: the text alone has a condition
+            counts[finding.rule] += finding.rule != "TDQ239" or finding.severity == "warning"
     assert all(counts[rule] <= MOST_FINDINGS[rule] for rule in counts), counts
 
 
