@@ -523,7 +523,7 @@ def _limits(text: str) -> Iterator[StatedLimit]:
         unit = (match["unit"] or "").strip().lower()
         # "from 10 to 1" is no range, nor is the date 12-01
         if _float(low) < _float(high):
-            phrase = match[0].strip(" ([)],;")
+            phrase = match[0].strip(" ([)],;").rpartition("[")[2]
             yield from (
                 StatedLimit(is_upper, _float(end), unit, phrase) for is_upper, end in ((False, low), (True, high))
             )
