@@ -557,6 +557,7 @@ LOST = {
     "code of another language": "import ctypes\nreturn ctypes.CDLL(a).run()",
     "a store of the language": "import shelve\nreturn shelve.open(a).update(b)",
     "a method that no data names": "import requests\nreturn requests.Session().refresh(a)",
+    "a package called a client that no data name": "import berth_sdk\nreturn berth_sdk.wipe()",
 }
 
 
@@ -709,6 +710,7 @@ def test_a_file_of_its_own_that_is_moved_into_place_is_no_deletion(read):
     [
         ('open(a, "w").write(b)', True),
         ('open(f"/srv/{a}-{b}.txt", "w").write(b)', "unknown"),
+        ('from pathlib import Path\n(Path(a).parent / f"{Path(a).stem}_new.txt").write_text("x")', "unknown"),
         ('open(a, "a").write(b)', False),
         ("import os\nos.makedirs(a)", False),
         ("import os\nos.remove(a)", True),
@@ -771,6 +773,9 @@ def test_a_change_of_what_outlives_the_call_is_no_read(read):
     assert tool_of(read, "store.boats[a] = b", before=store).read_only == "unknown", "an entry may be a cache's"
     assert tool_of(read, "boats = {}\nboats[a] = b\nboats.pop(a)\nreturn boats", before=store).read_only is True
     assert tool_of(read, "Store().boats.pop(a)", before=store).read_only is True
+    assert tool_of(read, "global store\nstore = a", before=store).read_only is False
+    assert tool_of(read, "global store\nstore = Store()", before=store).read_only is True, "the server's set-up"
+    assert tool_of(read, "import os\nos.environ[a] = b").read_only == "unknown"
 
 
 # Parameters, errors, results

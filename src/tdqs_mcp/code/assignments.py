@@ -67,6 +67,10 @@ _COPYING = frozenset(
 """Functions and methods whose result is new."""
 
 
+_ENVIRONMENTS = frozenset(["os.environ", "process.env"])
+"""Settings of the process, which hold for all later calls."""
+
+
 class Assignments(Calls):
     """Assignments of a project; `Expressions` gives the values."""
 
@@ -74,6 +78,11 @@ class Assignments(Calls):
         match target:
             case Name(id=name):
                 frame.names[name] = value
+                if name in frame.outer and value.parameters:  # without the agent's words it is the server's set-up
+                    place = (frame.module, target.line, frame.depth)
+                    self._note(
+                        self.trace.effects, "state-in-memory", *place, name, parameters=value.parameters, harm=ADDS
+                    )
             case FormalParameter(name=name, default=default):
                 if isinstance(default, Literal):
                     self._note_default(value, default.value, target.line, frame)
@@ -175,6 +184,8 @@ class Assignments(Calls):
         SURE is what hangs on the receiver, unless it is new, or on a variable outside the function; maybe what a
         function gives back that was given some of it.
         """
+        if dotted_name(node) in _ENVIRONMENTS:
+            return SURE
         match node:
             case Name(id=name):
                 if frame.receiver is not None and (name == "this" or frame.names.get(name) is frame.receiver):

@@ -872,10 +872,10 @@ def _is_temporary(value: Value) -> bool:
 
 def _is_chosen(value: Value) -> bool:
     """Return whether a path is a parameter's value, perhaps checked or made absolute, and not built from several."""
-    if isinstance(value, External):  # FOLDER / name, join(FOLDER, f"{name}.json")
-        parts = [part for part in value.arguments if not isinstance(part, PartialText)]
-        return len(value.parameters) == 1 and value.parameters == parameters_of(parts)
-    return len(value.parameters) == 1 and not isinstance(value, PartialText)
+    # FOLDER / name, but not join(FOLDER, f"{name}.json") and path.parent / f"{path.stem}_{now}.pdf"
+    parts = value.arguments if isinstance(value, External) else (value,)
+    is_built = any(isinstance(part, PartialText) and part.parameters for part in parts)
+    return len(value.parameters) == 1 and not is_built
 
 
 def _is_argument(value: Value) -> bool:

@@ -274,7 +274,9 @@ class Expressions(Assignments):
                 paths = [value for value in values_ if operator == "/" and isinstance(value, External)]
                 if paths and (paths[0] is values_[0] or paths[0].name.startswith("pathlib.")):
                     self._use(*values_[1:])
-                    return replace(paths[0], parameters=parameters_of(values_))
+                    built = tuple(value for value in values_[1:] if isinstance(value, PartialText))
+                    arguments = (*paths[0].arguments, *built)
+                    return bounded(replace(paths[0], arguments=arguments, parameters=parameters_of(values_)))
                 if operator == "regex":
                     return External(name="RegExp()")
                 if operator == "," and values_:

@@ -129,6 +129,8 @@ class Interpreter(Expressions):
                 case Import(names=names):
                     for name, origin in names.items():
                         frame.names[name] = self.imported(frame.module, *origin)
+                case Other(operator="global", parts=parts):
+                    frame.outer.update(part.id for part in parts if isinstance(part, Name))
                 case _:
                     self.evaluate(statement, frame)
         self._conditions = conditions

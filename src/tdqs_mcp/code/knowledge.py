@@ -127,7 +127,7 @@ class Spec:
             case "verb":
                 return _by_client(target, details[0] if details else "http", arguments, keywords)
             case "named":
-                effect = _by_client(target, details[0], arguments, keywords)
+                effect = _by_client(target, details[0], arguments, keywords, is_known=False)
                 is_vague = effect is not None and not _SENDING.isdisjoint(_words(last_name(target.name))[:1])
                 return replace(effect, kind="http-unknown") if effect is not None and is_vague else effect  # run_texts
             case "client":
@@ -678,7 +678,12 @@ _KINDS = {
 
 
 def _by_client(
-    target: External, channel: str, arguments: Sequence[Value], keywords: Mapping[str, Value]
+    target: External,
+    channel: str,
+    arguments: Sequence[Value],
+    keywords: Mapping[str, Value],
+    *,
+    is_known: bool = True,
 ) -> LibraryEffect | None:
     """Return the effect of a client's method by its verb, else by the HTTP method that it is given."""
     if _CLOSING.search(target.name) and not arguments and not keywords:
@@ -689,7 +694,7 @@ def _by_client(
     is_chosen = any(value.parameters for value in (*arguments, *keywords.values()))
     is_part = "()" not in target.name  # google.docs({ version: "v1" }): a client's part is made, nothing is asked
     if not is_chosen and (is_part or last_name(target.name) in _SESSION):
-        return None
+        return None if is_known else LibraryEffect("unknown", f"{target.name}()")
     named = [value.get("method") for value in (*arguments, *keywords.values()) if isinstance(value, Dictionary)]
     method = next((text_of(value) for value in (*named, *arguments[:1]) if value and text_of(value) in _REQUESTS), None)
     return (_request([method], target, arguments[1:], keywords) if method else None) or effect

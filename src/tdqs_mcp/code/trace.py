@@ -180,5 +180,8 @@ class CallFrame:
     state: dict[str, int] = field(default_factory=dict)
     """How surely names stand for something that outlives the call: SURE for `boat = self.boats[name]`."""
 
+    outer: set[str] = field(default_factory=set)
+    """Names that the function declares to be the module's."""
+
     is_new: bool = False
     """The receiver was made during the call of the tool."""
