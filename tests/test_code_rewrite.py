@@ -657,10 +657,17 @@ def test_the_hint_of_an_author_changes_only_against_code_and_words(write):
     assert save.definition["annotations"]["readOnlyHint"] is True
 
 
-@pytest.mark.parametrize(("body", "is_reader"), [("    os.remove(path)\n", False), ("    os.listdir(path)\n", True)])
+@pytest.mark.parametrize(
+    ("body", "is_reader"),
+    [
+        ("    os.remove(path)\n", False),
+        ('    if day:\n        open(path, "w").write(day)\n', False),
+        ("    os.listdir(path)\n", True),
+    ],
+)
 def test_a_hint_that_the_code_surely_disproves_is_corrected(write, body, is_reader):
-    code = write(f"import os\n\n\n@server.tool()\ndef show_plan(path: str) -> str:\n{body}    return path\n")
-    (shown,) = rewrite(code, define("show_plan", "Show a plan.", {"readOnlyHint": True}, path=TEXT))
+    code = write(f"import os\n\n\n@server.tool()\ndef show_plan(path: str, day: str) -> str:\n{body}    return path\n")
+    (shown,) = rewrite(code, define("show_plan", "Show a plan.", {"readOnlyHint": True}, path=TEXT, day=TEXT))
     assert shown.definition["annotations"]["readOnlyHint"] is is_reader
 
 

@@ -117,7 +117,12 @@ def test_an_agent_gets_every_foreign_text_between_marks():
         *(tool_answer(score, catalog="c", index=index, is_full=True, next_step="").content for index in range(4)),
         lint_answer(linting.lint(catalog), FindingFilter(), catalog="c", window=window, page="", next_step="").content,
         *question_lines(questions_of(rewrites)),
-        compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="").content,
+        *(
+            compare_answer(
+                sync.compare(old, catalog), catalogs=("a", "b"), is_drafted=is_drafted, window=window, next_step=""
+            ).content
+            for is_drafted in (False, True)
+        ),
         *rewrite_page(rewrites, is_full=True).lines,
     ]
     foreign = [text for each in said for text in strings(each) if isinstance(text, str) and "zq" in text.lower()]

@@ -77,6 +77,13 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
         replace(_tool(registration, trace, results), places=reader.places(registration, reader.read(registration)))
         for registration, trace in zip(registrations, traces, strict=True)
     ]
+    shared = {handler for handler, count in Counter(tool.handler for tool in tools).items() if count > 1}
+    tools = [
+        replace(tool, handler=_handler(registration, trace, is_worker=False))
+        if trace and tool.handler in shared  # what several tools hand on to is a helper of theirs
+        else tool
+        for tool, registration, trace in zip(tools, registrations, traces, strict=True)
+    ]
     names = {tool.name for tool in tools}
     if makes_tools_of_operations(interpreter.project):
         operations = read_operations(root, list_files(root, (".json",)), MAX_FILE_BYTES)
@@ -240,7 +247,7 @@ def _tool(registration: Registration, trace: CallTrace | None, reader: ResultRea
 _NOWHERE = Sighting(kind="handler", path="", line=0, depth=0)
 
 
-def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
+def _handler(registration: Registration, trace: CallTrace, *, is_worker: bool = True) -> Handler | None:
     closure = registration.handler
     if closure is None:
         return None
@@ -267,7 +274,7 @@ def _handler(registration: Registration, trace: CallTrace) -> Handler | None:
             break
         closure = inside.pop()
         followed.append(closure)
-    while (worker := _worker(closure, registration, trace)) is not None and worker not in followed:
+    while is_worker and (worker := _worker(closure, registration, trace)) is not None and worker not in followed:
         closure = worker
         followed.append(closure)
     return Handler(file=closure.module.path, line=closure.function.line, end=closure.function.end)

@@ -177,7 +177,8 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
             yield "destructiveHint", True, taking[0]
         elif code.destructive is False and not is_ruled_out("destructiveHint", subject, value=False):
             yield "destructiveHint", False, handler
-        if "idempotentHint" not in present and all(takes_whole(effect, code) and repeats(effect) for effect in changes):
+        is_settled = all(takes_whole(effect, code) and repeats(effect) for effect in changes)
+        if certain and is_settled and "idempotentHint" not in present:
             yield "idempotentHint", True, certain[0]
     if isinstance(code.open_world, bool) and "openWorldHint" not in present:
         requests = (effect for effect in code.own_effects if effect.kind in NETWORK)

@@ -143,8 +143,8 @@ class ScoreTools(ToolGroup):
         """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
         Use it to see the defects, for example all errors with severity "error", or why a rule
-        matters with explain; for scores use score_server instead, for repairs suggest_rewrite. It asks no model; with
-        source it holds definitions against their code. Returns counts, and 20 findings per page, each with rule,
+        matters with explain; for scores use score_server, for repairs suggest_rewrite. It asks no model; with
+        source it holds definitions against their code. Returns counts, and 20 findings a page, each with rule,
         severity, place and suggestion; a clean catalog gives an empty list.
         """
         definitions, key = await self._context.read_catalog(call, catalog)

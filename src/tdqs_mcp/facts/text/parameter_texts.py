@@ -543,8 +543,11 @@ def _is_evident(
 
 def type_beside_null(schema: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
     """Return the only type that a schema takes beside null, and the schema that has it: `int | None` is an integer."""
+    variants = schema.get("anyOf")
     members = [
-        member for member in schema.get("anyOf", ()) if isinstance(member, dict) and member.get("type") != "null"
+        member
+        for member in (variants if isinstance(variants, list) else ())
+        if isinstance(member, dict) and member.get("type") != "null"
     ]
     schema = members[0] if len(members) == 1 else schema
     kinds = schema.get("type")
