@@ -1030,3 +1030,81 @@ def test_a_thing_that_two_errors_miss_is_missed_once(write):
     assert statements(rewritten) == ["Fails if the berth is not found."]
     (again,) = rewrite(code, dict(rewritten.definition))
     assert not again.changes
+
+
+@pytest.mark.parametrize(
+    ("text", "corrected"),
+    [
+        ("Number of berths, at most 100", "Number of berths, at most 50"),
+        ("Number of berths between 1 and 100.", "Number of berths between 1 and 50."),
+        ("Number of berths, at most 20.", "Number of berths, at most 20."),
+        ("At most 100, for guests at most 80.", "At most 100, for guests at most 80."),
+    ],
+)
+def test_a_wrong_limit_in_a_text_is_corrected_and_never_joined_with_the_right_one(write, text, corrected):
+    code = write("@server.tool()\ndef work(limit: int):\n    return BERTHS[: min(limit, 50)]\n")
+    (rewritten,) = rewrite(code, define("work", "List the berths.", limit={**NUMBER, "description": text}))
+    assert rewritten.definition["inputSchema"]["properties"]["limit"]["description"] == corrected
+    assert statements(rewritten) == ([corrected] if corrected != text else [])
+
+
+def test_no_limit_is_added_beside_another_one_in_the_description(write):
+    code = write("@server.tool()\ndef work(limit: int):\n    return BERTHS[: min(limit, 50)]\n")
+    (rewritten,) = rewrite(code, define("work", "List up to 100 berths.", limit=NUMBER))
+    assert statements(rewritten) == []
+
+
+def test_a_wrong_limit_of_the_schema_is_asked_about(write):
+    code = write("@server.tool()\ndef work(limit: int):\n    return BERTHS[: min(limit, 50)]\n")
+    (rewritten,) = rewrite(code, define("work", "List the berths.", limit={**NUMBER, "maximum": 100}))
+    asked = {question.id: question.text for question in rewritten.questions}
+    assert asked["work.conflict.limit"] == (
+        "`work`: the definition gives limit a maximum of 100, the code at most 50: server.py:10: which of them holds?"
+    )
+
+
+HINTS_AGAINST_CODE = {
+    "openWorldHint": (False, 'httpx.put(f"https://api.example.com/berths/{name}", json={"x": 1})'),
+    "destructiveHint": (False, 'if name == "old":\n        os.remove(name)'),
+}
+
+
+@pytest.mark.parametrize("hint", HINTS_AGAINST_CODE)
+def test_a_hint_that_the_code_disproves_but_not_surely_is_asked_about(write, hint):
+    value, body = HINTS_AGAINST_CODE[hint]
+    code = write(f"@server.tool()\ndef publish_berth(name: str):\n    {body}\n    return name\n")
+    tool = define("publish_berth", "Publish a berth.", {hint: value}, name=TEXT)
+    (rewritten,) = rewrite(code, tool)
+    assert rewritten.definition["annotations"][hint] is value
+    asked = {question.id: question.text for question in rewritten.questions}
+    assert asked[f"publish_berth.conflict.{hint}"].startswith(f"`publish_berth`: {hint} is false, but the code ")
+    (mended,) = rewrite(code, {**tool, "annotations": {hint: True}})
+    assert f"publish_berth.conflict.{hint}" not in {question.id for question in mended.questions}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("show_all", "Does not change anything."), ("deep_write", "Only reads the file.")],
+)
+def test_nothing_is_added_against_a_sentence_that_the_code_disproves_and_its_author_is_asked(write, name, sentence):
+    code = write(f'@server.tool()\ndef {name}(path: str):\n    os.remove(path)\n    return "ok"\n')
+    (rewritten,) = rewrite(code, define(name, f"Show a berth. {sentence}", {"readOnlyHint": True}, path=TEXT))
+    assert rewritten.definition["annotations"]["readOnlyHint"] is False
+    assert rewritten.definition["description"] == f"Show a berth. {sentence}"
+    assert {question.id: question.text for question in rewritten.questions}[f"{name}.conflict.description"] == (
+        f"`{name}`: {sentence!r}, but the code changes something: file-delete (remove) at server.py:10: "
+        "which of them holds?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "added"),
+    [
+        ("Returns title and body.", []),
+        ("Shows where it is.", ["Returns `berth_name` and `depth`."]),
+    ],
+)
+def test_keys_of_the_result_are_not_told_beside_others(write, sentence, added):
+    code = write("@server.tool()\ndef work(path: str):\n    return {'berth_name': path, 'depth': len(path)}\n")
+    (rewritten,) = rewrite(code, define("work", f"Look at a berth. {sentence}", path=TEXT))
+    assert [text for text in statements(rewritten) if "depth" in text] == added

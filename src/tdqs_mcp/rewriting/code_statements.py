@@ -14,8 +14,10 @@ from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.schema.walk import accepted_values, value_at
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.claims import find_limits
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
+from tdqs_mcp.facts.text.statements import stated_hints, stated_keys
 from tdqs_mcp.facts.text.words import (
     LEMMAS,
     PREPOSITIONS,
@@ -51,7 +53,9 @@ from tdqs_mcp.rules.code_rules import (
     definition_words,
     is_certain_change,
     is_named,
+    misstated_limits,
     own_limits,
+    says_only_reading,
     takes_whole,
 )
 
@@ -196,14 +200,38 @@ def _sentences(
     place = code.handler or code.registration
     sentences: list[tuple[CodePlace, str, int]] = []
     for effect in code.own_effects:
+        if _is_denied(effect, subject):
+            continue
         sentences.append((effect, _effect_sentence(effect, subject, code, about), 0))
         sentences.append((effect, _partial_sentence(effect, subject), 0))
     sentences += demands.sentences
-    sentences += [(place, sentence, 1) for sentence in result_sentences(subject, code, envelope)]
+    if not _is_result_misstated(subject, code):
+        sentences += [(place, sentence, 1) for sentence in result_sentences(subject, code, envelope)]
     novelty = _Novelty(subject)
     for source, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
         if sentence and novelty.admits(sentence):
             yield add_sentence(sentence, Route.CODE, [_source(source)]), novelty.is_told(sentence)
+
+
+def _is_denied(effect: CodeEffect, subject: Subject) -> bool:
+    """Return whether a sentence of the description denies a change: what the code does would stand beside it."""
+    sentences = subject.prose.sentences
+    return (effect.is_change and any(map(says_only_reading, sentences))) or (
+        effect.is_destroying and any(("destructiveHint", False) in stated_hints(sentence) for sentence in sentences)
+    )
+
+
+def _is_result_misstated(subject: Subject, code: ToolCode) -> bool:
+    """Return whether the description lists keys of the result of which the code never returns one."""
+    keys = {key for form in code.results for key in (*form.keys, *form.rare)}
+    named = {key for sentence in subject.prose.sentences for key in stated_keys(sentence)[0]}
+    lists = filter(None, map(_RETURNED_LIST.fullmatch, subject.prose.sentences))
+    named |= {word for match in lists for word in words_of(match[1]) if word != "and"}
+    return bool(keys) and not named <= {*keys, *(part for key in keys for part in name_parts(key))}
+
+
+_RETURNED_LIST = lazy_pattern(r"returns? (\w+(?:, \w+)*,? and \w+)\.?", re.IGNORECASE)
+"""A sentence that does nothing but list what comes back: "Returns title and body."."""
 
 
 def _own_errors(subject: Subject, code: ToolCode, common: AbstractSet[str]) -> list[CodeError]:
@@ -648,18 +676,42 @@ def _limited(subject: Subject, code: ToolCode, demands: _Demands) -> Iterator[St
         if not isinstance(old, str | None):
             continue
         present = f"{plain_text(old or '')} {plain_text(subject.tool.description or '')}"
+        text, corrections = _corrected(old or "", name, schema, code)
         texts = [part for part in demands.texts.get(name, ()) if plain_text(part[0]) not in present]
-        whole = " ".join([old or "", *(text for text, _ in texts)])
+        whole = " ".join([text, *(text for text, _ in texts)])
         texts += _limits(name, {**schema, "description": whole}, subject, code)
-        if texts:
-            yield _parameter(name, texts, old or "")
+        if texts or corrections:
+            yield _parameter(name, texts, text, corrections)
 
 
-def _parameter(name: str, texts: Sequence[tuple[str, CodePlace]], old: str = "") -> Statement:
-    """Return a parameter's description: the texts behind what it says already."""
+def _corrected(text: str, name: str, schema: Mapping[str, Any], code: ToolCode) -> tuple[str, list[CodePlace]]:
+    """Return a parameter's text with the code's bounds in place of wider ones, and the lines that prove them."""
+    places: list[CodePlace] = []
+    for limit, _ in misstated_limits(name, schema, code):
+        head, _, number = limit.text.removesuffix(".0").rpartition(" ")
+        stated = [bound for bound in find_limits(text) if bound.is_upper is (head == "at most")]
+        if head not in BOUNDS or len(stated) != 1 or text.count(stated[0].text) != 1:
+            continue
+        phrase, value = stated[0].text, stated[0].value
+        figures = [match for match in _FIGURE.finditer(phrase) if float(match[0].replace(",", "")) == value]
+        if len(figures) == 1 and value != float(number):
+            corrected = f"{phrase[: figures[0].start()]}{number}{phrase[figures[0].end() :]}"
+            text = text.replace(phrase, corrected)
+            places.append(limit)
+    return text, places
+
+
+_FIGURE = lazy_pattern(r"\d[\d,]*(?:\.\d+)?")
+
+
+def _parameter(
+    name: str, texts: Sequence[tuple[str, CodePlace]], old: str = "", corrections: Sequence[CodePlace] = ()
+) -> Statement:
+    """Return a parameter's description: the texts behind what it says already, which lines may have corrected."""
     path = f"{arguments.property_pointer(name)}/description"
-    value = " ".join([*([_ended(old)] if old else []), *(text for text, _ in texts)])
-    return set_value(path, value, Route.CODE, [_source(place) for _, place in texts])
+    value = " ".join([*([_ended(old)] if old else []), *(text for text, _ in texts)]) if texts else old
+    places = (*corrections, *(place for _, place in texts))
+    return set_value(path, value, Route.CODE, [_source(place) for place in places])
 
 
 def _ended(text: str) -> str:
@@ -697,7 +749,14 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
     limits = own_limits(name, code)
     bounds = {limit.text.rpartition(" ")[0]: limit for limit in limits if not limit.condition}
     lower, upper = bounds.get("at least"), bounds.get("at most")
-    if lower and upper and _limit_words(upper, name, schema, texts, subject) and not {*BOUNDS.values()} & schema.keys():
+    is_open = not _is_bounded("at least", texts)
+    if (
+        lower
+        and upper
+        and is_open
+        and _limit_words(upper, name, schema, texts, subject)
+        and not {*BOUNDS.values()} & schema.keys()
+    ):
         ends = [limit.text.rpartition(" ")[2].removesuffix(".0") for limit in (lower, upper)]
         yield f"From {ends[0]} to {ends[1]}.", upper
         limits = [limit for limit in limits if limit not in (lower, upper)]
@@ -732,9 +791,16 @@ def _limit_words(limit: CodeLimit, name: str, schema: Mapping[str, Any], texts: 
     if head == COUNTED:
         return limit.text if kind == "integer" else ""
     bound = head.removeprefix("length ")
+    if _is_bounded(bound, texts):
+        return ""
     unit, *keywords = _SIZES.get((kind, bound != head), ("",))
     is_new = bound in BOUNDS and bool(keywords) and schema.keys().isdisjoint(keywords)
     return f"{bound} {value}{unit}" if is_new and "." not in value and value not in ("0", "1") else ""
+
+
+def _is_bounded(bound: str, texts: str) -> bool:
+    """Return whether a text gives another bound on this side, which must not stand beside the code's."""
+    return bound in BOUNDS and any(limit.is_upper is (bound == "at most") for limit in find_limits(texts))
 
 
 _SIZES = {

@@ -13,8 +13,8 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import Cue, identifiers_of
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model import PARAMETERS, CallOutcome, Trace
-from tdqs_mcp.results.findings import Finding, by_tool
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, CallOutcome, Trace
+from tdqs_mcp.results.findings import Finding, Severity, by_tool
 from tdqs_mcp.results.improvements import (
     DRAFT,
     OFFLINE,
@@ -34,6 +34,7 @@ from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.value_sources import documented_parameters, type_of
+from tdqs_mcp.rules.code_rules import says_only_reading
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that were refused: an answer all the same."""
@@ -224,6 +225,7 @@ def conclude(
             rewrite,
             questions=(
                 *_conflict_questions(checker.subjects[rewrite.index], checker),
+                *_code_questions(subjects[rewrite.index], before[rewrite.index], after[rewrite.index], answered),
                 *questions.get(rewrite.name, ()),
             ),
             for_instructions=lookup,
@@ -309,6 +311,41 @@ def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Questio
         )
         for text, source in reversed(by_question.items())
     ]
+
+
+def _code_questions(
+    subject: Subject, before: Assessment, after: Assessment, answered: AbstractSet[tuple[str, str]]
+) -> Iterator[Question]:
+    """Yield a question for what the code disproves, though not so surely that the rewrite corrects it.
+
+    A sentence stays as it is where the hint that said the same has been corrected: its author decides.
+    """
+    name = subject.tool.name
+    contradictions: dict[str, str] = {}
+    for finding in after.findings:
+        place = finding.subject.path.rpartition("/")[2]
+        is_disproof = finding.rule in _DISPROOFS and (finding.rule, finding.severity) not in _INSIDE
+        if is_disproof and (name, f"{ANNOTATIONS}{place}") not in answered:
+            contradictions.setdefault(place, finding.message)
+    corrected = [finding for finding in _beyond(before, after) if finding.rule == "TDQ801"]
+    denials = [sentence for sentence in subject.prose.sentences if says_only_reading(sentence)]
+    if corrected and denials:
+        proof = corrected[0].message.partition(", but ")[2]
+        contradictions.setdefault("description", f"{denials[0]!r}, but {proof}")
+    for place, contradiction in contradictions.items():
+        yield Question(
+            id=f"{name}.{QuestionTopic.CONFLICT}.{place}",
+            text=f"`{name}`: {contradiction}: which of them holds?",
+            about=QuestionTopic.CONFLICT,
+            tools=(name,),
+            parameter=None,
+            gain=0,
+        )
+
+
+_DISPROOFS = AGAINST_CODE | {"TDQ804"}
+_INSIDE = frozenset({("TDQ801", Severity.INFO)})
+"""Findings about what changes in the server's memory alone."""
 
 
 def _beyond(own: Assessment, other: Assessment) -> list[Finding]:

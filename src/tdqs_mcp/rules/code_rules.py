@@ -175,7 +175,7 @@ def misstated_limit(measured: Measured) -> Iterator[Hit]:
     """A text or the schema gives a parameter a wider bound than the code, or another default."""
     for subject, code in _coded(measured):
         for name, schema in arguments.properties(subject.tool).items():
-            for limit, claim in _misstated(name, schema, code) if isinstance(schema, dict) else ():
+            for limit, claim in misstated_limits(name, schema, code) if isinstance(schema, dict) else ():
                 yield Hit(
                     f"/inputSchema/properties/{name}",
                     f"the definition gives {name} {claim}, the code {limit.text}: {limit.file}:{limit.line}",
@@ -189,7 +189,7 @@ def misstated_limit(measured: Measured) -> Iterator[Hit]:
 def disproved_statement(measured: Measured) -> Iterator[Hit]:
     """A sentence says that the tool only reads, saves a file, or returns an image or keys; its code does otherwise."""
     for subject, code in _coded(measured):
-        contradictions = ((text, _disproof(text, subject, code)) for text in subject.prose.sentences)
+        contradictions = ((text, find_disproof(text, subject, code)) for text in subject.prose.sentences)
         for text, (claim, place, suggestion) in ((text, proof) for text, proof in contradictions if proof):
             yield Hit(
                 "/description",
@@ -205,16 +205,14 @@ _IMAGE = re.compile(r"^returns? (?:an?|the) (?:\w+ )?(?:image|screenshot|picture
 """A sentence that says no more than that an image comes back: a path, an address or base64 is text."""
 
 
-def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, CodePlace | None, str] | None:
+def find_disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, CodePlace | None, str] | None:
     """Return what disproves a sentence, its line and the advice; None where nothing does.
 
     That a file is not written, and a key not returned, is proven only where the code was followed to its end, the file
     also only where it asks neither another machine nor a program. "Returns `id` and `name`" may speak of what is inside
     the result, unless most of these are its keys.
     """
-    if ("readOnlyHint", True) in stated_hints(sentence) or (
-        states_mere_reading(sentence) and not _tells_change(subject)
-    ):
+    if says_only_reading(sentence) and (not states_mere_reading(sentence) or not _tells_change(subject)):
         if code.read_only is not False or _hint(subject, "readOnlyHint") is True:
             return None
         effects = [effect for effect in code.own_effects if effect.is_change]
@@ -232,6 +230,11 @@ def _disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, Cod
         claim = f"the code that starts at {code.handler} returns {', '.join(keys)} and never {', '.join(missing)}"
         return claim, code.handler, "name the keys that it returns"
     return None
+
+
+def says_only_reading(sentence: str) -> bool:
+    """Return whether a sentence says that calls change nothing, or that they only read a thing."""
+    return ("readOnlyHint", True) in stated_hints(sentence) or states_mere_reading(sentence)
 
 
 def _tells_change(subject: Subject) -> bool:
@@ -310,7 +313,7 @@ def definition_words(subject: Subject) -> frozenset[str]:
     return frozenset((*spoken, *(part.lower() for name in names for part in name_parts(name))))
 
 
-def _misstated(name: str, schema: Mapping[str, Any], code: ToolCode) -> Iterator[tuple[CodeLimit, str]]:
+def misstated_limits(name: str, schema: Mapping[str, Any], code: ToolCode) -> Iterator[tuple[CodeLimit, str]]:
     """Yield limits of the code with what the definition says instead: "a maximum of 100", "the default 10"."""
     text = schema.get("description")
     text = text if isinstance(text, str) else ""
