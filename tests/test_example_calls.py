@@ -53,6 +53,8 @@ def problems(description="Searches orders of the harbor.", **texts):
         ('result = search_orders(query="crab", state="open")', "has 'state', which is no parameter"),
         ('"old crabs" -> search_orders(query="crab", state="open")', "has 'state', which is no parameter"),
         ('client.call_tool("search_orders", {"status": "open"})', "lacks 'query', which is required"),
+        ("Example: search_orders()", "lacks 'query', which is required"),
+        ("In a program:\n```\nsearch_orders()\n```", "lacks 'query', which is required"),
     ],
 )
 def test_an_example_call_that_the_schema_refuses_is_found(text, reason):
@@ -95,6 +97,8 @@ def test_an_example_in_a_parameter_s_text_that_its_schema_refuses_is_found(name,
         "Never call search_orders(state='open').",
         '\n- since: For status: "done", the day of its end.',
         'client.call_tool("get_order", {"id": 5})',
+        "After search_orders() returns, the harbor is quiet.",
+        "Same as calling `search_orders()` in the shop.",
     ],
 )
 def test_what_is_no_wrong_example_of_a_call_is_left_alone(text):

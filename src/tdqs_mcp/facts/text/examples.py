@@ -177,6 +177,8 @@ def _calls(name: str, text: str, properties: Mapping[str, Any]) -> Iterator[_Cal
         except _Unreadable:
             continue
         reached = end
+        if start in calls and not arguments and is_whole and not _is_shown(text, start):
+            continue
         if is_call or _is_call(arguments, properties, is_announced=_is_announced(text, start)):
             yield _Call(arguments, is_whole, is_call, start, end)
 
@@ -205,6 +207,11 @@ def _is_call(arguments: Mapping[str, Any], properties: Mapping[str, Any], *, is_
 def _is_announced(text: str, start: int) -> bool:
     """The words before it call it an example or a call."""
     return _PATTERNS.announced.search(text, max(0, start - 40), start) is not None
+
+
+def _is_shown(text: str, start: int) -> bool:
+    """Return whether `name()` is a call to copy: "After name() returns" only names the tool."""
+    return text.count("```", 0, start) % 2 == 1 or _PATTERNS.shown_call.search(text, 0, start) is not None
 
 
 def _call_faults(call: _Call, text: str, root: Mapping[str, Any], path: str) -> Iterator[UnfitExample]:
