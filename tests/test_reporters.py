@@ -434,6 +434,24 @@ def test_errors_and_warnings_name_tools_and_their_fix_in_a_catalog_of_200(comman
     assert all(" fix: " in block for block in worst), worst
 
 
+def test_deletions_without_hints_stand_above_copied_texts_with_names_and_fix(command, write):
+    usage = "Use it when a member of the team asks for the part by its number and names the depot that has it."
+    tools = [tool(f"get_part_{number}", f"Read part {number}. {usage}", flat(1)) for number in range(60)]
+    tools += [tool(f"update_part_{number}", f"Update part {number}.", flat(1)) for number in range(2)]
+    verbs = ("delete", "wipe", "purge", "erase")
+    tools += [tool(f"{verb}_depot", f"{verb.title()} the depot.", flat(1)) for verb in verbs]
+    shown = " ".join(" ".join(text(command, write("x.json", tools), "--fail-on", "never")).split())
+    blocks = re.split(r"(?=(?:error|warning|info) TDQ)", shown.partition(" findings: ")[0])
+    rules = [block.split()[1] for block in blocks[1:]]
+    assert rules.index("TDQ107") < rules.index("TDQ302")
+    losses = next(block for block in blocks if block.startswith("info TDQ107"))
+    assert "delete_depot, wipe_depot, purge_depot and 1 more" in losses
+    assert "fix: say whether it can be undone, and declare destructiveHint" in losses
+    folded = [block for block in blocks if re.match(r"info TDQ10[69]", block)]
+    assert folded
+    assert all(" fix: " in block for block in folded), folded
+
+
 def test_the_next_command_lints_the_same_folder_of_code(command):
     lines = text(command, "examples/careless", "--fail-on", "info")
     assert lines[-1] == "Next: tdqs-mcp lint examples/careless --fail-on info --show all"

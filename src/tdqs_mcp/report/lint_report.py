@@ -34,7 +34,6 @@ from tdqs_mcp.report.blocks import (
     next_lines,
     plain_words,
     problem_items,
-    rows_shown,
 )
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.findings import (
@@ -45,6 +44,7 @@ from tdqs_mcp.results.findings import (
     RuleList,
     Severity,
     Suppression,
+    rank_of,
 )
 from tdqs_mcp.results.portability import SERVER, ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.tool_code import SourcePlace
@@ -375,12 +375,11 @@ def _fit(groups: Sequence[Sequence[Finding]], located: LocatedReport, room: int)
 
     Each severity has its names and fixes before the next one has a line, and every rule has them before any has more.
     """
-    limit = rows_shown(len(groups), MAX_GROUPS)
-    forms = [_forms(group, located) for group in groups[:limit]]
+    forms = [_forms(group, located) for group in groups[:MAX_GROUPS]]
     heights = [[sum(_height(row[1]) for row in rows) for rows in form] for form in forms]
     steps = [(place, step) for place, form in enumerate(forms) for step in range(len(form))]
-    steps.sort(key=lambda step: (step[1] > FIXED, -groups[step[0]][0].severity.rank, step[1], step[0]))
-    rows, hidden = _choose_forms(forms, heights, steps, room), len(groups) > limit
+    steps.sort(key=lambda step: (step[1] > FIXED, -rank_of(groups[step[0]][0]), step[1], step[0]))
+    rows, hidden = _choose_forms(forms, heights, steps, room), len(groups) > MAX_GROUPS
     if hidden or None in rows:
         rows = _choose_forms(forms, heights, steps, room - CLOSING_LINES)
     unseen = [group for group, form in zip_longest(groups, rows) if form is None]
@@ -408,7 +407,10 @@ def _choose_forms(
 
 def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]:
     """Return what a rule found: with the names of some tools, with the fix, with more examples, with all."""
+    usual = Counter(finding.suggestion for finding in group)
+    group = sorted(group, key=lambda finding: -usual[finding.suggestion])  # an example of what most of them are about
     first, report = group[0], located.report
+    folded_fix = _fix(first) if first.shared and first.tool_index is None else []  # the line stands for many tools
     is_single = len(group) == 1 and first.subject.kind != "server"
     where = f" in {located.label(first)}" if is_single else _where(group, report)
     head = (Span(f"{first.rule} {first.name}", "bold"), Span(where, "dim"))
@@ -419,15 +421,16 @@ def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]
         named_: list[_Row] = [("", Span(tool_names, "dim"))] if tool_names else []
         named_ = in_code if in_code and not is_single else named_
         rows: list[_Row] = [(_severity(first), (*head, f": {first.message}")), *named_]
-        return [rows, [*rows, *_fix(first)]]
+        return [[*rows, *folded_fix], [*rows, *_fix(first)]]
     is_same = len({finding.suggestion for finding in group}) == 1
     labels = [(Span(located.label(finding), "dim"), f": {finding.message}") for finding in group]
     examples = [
         [("", label), *([] if is_same else _fix(finding))] for label, finding in zip(labels, group, strict=True)
     ]
-    forms: list[list[_Row]] = [[(_severity(first), (*head, f": {tool_names or first.message}"))]]
+    forms: list[list[_Row]] = [[(_severity(first), (*head, f": {tool_names or first.message}")), *folded_fix]]
     for count in (1, min(MAX_EXAMPLES, len(group)), len(group)):
-        title = (_severity(first), (*head, ", such as" if count < len(group) else ""))
+        names_shown = f": {tool_names}" if tool_names and count < len(group) else ""
+        title = (_severity(first), (*head, f"{names_shown}, such as" if count < len(group) else ""))
         fix = _fix(first) if is_same else []
         forms.append([title, *(row for example in examples[:count] for row in example), *fix])
     return forms

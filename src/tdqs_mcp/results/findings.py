@@ -281,8 +281,8 @@ class LintReport(OfServer):
 
     @property
     def by_harm(self) -> list[list[Finding]]:
-        """Groups of `by_rule`; of a severity, what misleads an agent first, and what most servers lack at last."""
-        return sorted(self.by_rule, key=lambda group: (-group[0].severity.rank, harm_of(group[0])))
+        """Groups of `by_rule`; of a rank, what misleads an agent first, and what most servers lack at last."""
+        return sorted(self.by_rule, key=lambda group: (-rank_of(group[0]), harm_of(group[0])))
 
     @property
     def by_part(self) -> list[tuple[Location, list[Finding]]]:
@@ -338,6 +338,16 @@ def harm_of(finding: Finding) -> int:
     if finding.shared and finding.tool_index is None:
         return len(_LANES) + 1
     return _LANES.index(lane) if lane in _LANES else len(_LANES)
+
+
+_LOSSES = "TDQ107"
+"""The rule of what a call destroys without saying so."""
+
+
+def rank_of(finding: Finding) -> int:
+    """Return the rank of the severity by which a screen is filled; an undisclosed loss has that of a warning."""
+    least = Severity.WARNING.rank if finding.rule == _LOSSES else 0
+    return max(finding.severity.rank, least)
 
 
 _SECURITY = "TDQ5"
