@@ -311,6 +311,32 @@ def test_a_program_that_the_agent_writes_is_code(read, call):
     assert (tool.read_only, tool.destructive) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("program", "is_code"),
+    [
+        ('"kubectl", "logs", b, "-c", a', False),
+        ('"kubectl", "exec", b, "--", "sh", "-c", a', True),
+        ('"/usr/bin/python3.12", "-c", a', True),
+        ('sys.executable, "-c", a', True),
+    ],
+)
+def test_an_option_before_a_program_s_text_is_a_shell_s_or_an_interpreter_s(read, program, is_code):
+    tool = tool_of(read, f"import subprocess\nimport sys\nreturn subprocess.run([{program}]).stdout")
+    assert ("runs-code" in [effect.kind for effect in tool.effects]) is is_code
+
+
+def test_an_option_of_a_program_that_is_no_interpreter_takes_no_code_in_a_script(read):
+    script = (
+        f"{SCRIPT}import {{ execFileSync }} from 'node:child_process';\n"
+        "server.registerTool('run', {}, async (args) => { const words = ['logs', args.pod];\n"
+        "if (args.part) words.push('-c', args.part); return execFileSync('kubectl', words).toString(); });"
+    )
+    (tool,) = read(index_js=script).tools
+    assert [effect.kind for effect in tool.effects] == ["process"]
+    (tool,) = read(index_js=script.replace("'kubectl'", "'bash'")).tools
+    assert [effect.kind for effect in tool.effects] == ["process", "runs-code"]
+
+
 SCRIPT = (
     "import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';\n"
     "import { Worker } from 'node:worker_threads';\nimport fs from 'node:fs';\n"
@@ -558,6 +584,8 @@ LOST = {
     "a store of the language": "import shelve\nreturn shelve.open(a).update(b)",
     "a method that no data names": "import requests\nreturn requests.Session().refresh(a)",
     "a package called a client that no data name": "import berth_sdk\nreturn berth_sdk.wipe()",
+    "a package that no data name": "import boatlib\nreturn boatlib.get(a)",
+    "an object of a package that no data name": "import boatlib\nreturn boatlib.fleet.find(a)",
 }
 
 
@@ -571,16 +599,31 @@ def test_a_call_that_nothing_is_known_of_leaves_the_verdicts_open_and_is_named(r
 @pytest.mark.parametrize(
     "body",
     [
+        "berths = {'x': 1}\nreturn berths.get(a)",
+        "berths = [a, b]\nberths.remove(a)\nreturn berths",
+        "return a.find(b)",
+        "import httpx\nreturn httpx.get('http://localhost:9000/berths').json().get(a)",
+    ],
+)
+def test_methods_of_the_language_s_own_values_and_of_answers_change_nothing(read, body):
+    assert verdicts(tool_of(read, body)) == (True, False, False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
         "db[args.a]()",
         "globalThis[args.a]()",
         "server.backend.wipe(args.a)",
         "hooks.forEach((hook) => hook.close())",
         "for (const hook of hooks) hook(args.a)",
         "extra.session.destroyAll(args.a)",
+        "return boats.get(args.a)",
     ],
 )
 def test_a_script_s_call_that_nothing_is_known_of_leaves_the_verdicts_open(read, body):
-    script = f"import Database from 'better-sqlite3';\nconst db = new Database('x');\nconst hooks = [];\n{SCRIPT}"
+    imports = "import Database from 'better-sqlite3';\nimport boats from 'boatlib';\n"
+    script = f"{imports}const db = new Database('x');\nconst hooks = [];\n{SCRIPT}"
     (tool,) = read(index_js=f"{script}server.registerTool('run', {{}}, async (args, extra) => {{ {body}; }});").tools
     assert verdicts(tool) == ("unknown", "unknown", "unknown")
     assert tool.unresolved
@@ -1809,6 +1852,21 @@ def test_the_verb_of_an_address_alone_does_not_decide_of_a_post(read):
     assert act("acknowledge", "send") == ["sends-data-out POST acknowledge"] == [*act("acknowledge", "get_alert")]
     assert act("resolve", "send") == ["sends-data-out POST"]
     assert act("acknowledge", "update_alert") == ["http-write POST in update_alert()"]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_read"),
+    [
+        ("search/{a}/feedback", "unknown"),
+        ("feedback", "unknown"),
+        ("feedback/search", True),
+        ("berths/{a}/query", True),
+        ("berths/by/address", True),
+    ],
+)
+def test_a_post_to_things_is_no_read_whatever_the_function_is_called(read, path, is_read):
+    before = f"import httpx\n\ndef search_feedback(a, b):\n    return httpx.post(f'https://x.test/{path}', json={{'rating': b}}).text\n"
+    assert verdicts(tool_of(read, "return search_feedback(a, b)", before=before))[::2] == (is_read, True)
 
 
 def test_a_change_that_no_other_tool_makes_is_the_tool_s_own_work(read):

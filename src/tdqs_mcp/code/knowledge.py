@@ -204,9 +204,10 @@ class Knowledge:
             return specs  # api.listBoats().map(…)
         if any(map(is_client, [scope, *parts])):  # a package or a class that says so: `IncidentsApi().listIncidents`
             return () if makes_object(name) else (Spec(("named", "http")),)
-        # `pymongo.MongoClient().boats.get`: what a library that is not known calls so may be a request
+        # `pymongo.MongoClient().boats.get`, `boatlib.get`: what a library that is not known calls so may be a request
         is_made = re.search(rf"(^|[./])[A-Z]\w*\(\)(\.\w+)*\.{last}$", name) is not None
-        is_open = specs is not None and is_made and _has_verb(last) and all(map(_is_none, specs))
+        is_own = "(" not in name or (is_made and _has_verb(last))
+        is_open = specs is not None and is_own and all(map(_is_none, specs))
         return None if is_open else specs
 
     def is_library(self, package: str) -> bool:
@@ -403,9 +404,21 @@ def agreed_post(request: LibraryEffect, purpose: LibraryEffect | None) -> Librar
 
     A verb of the path alone proves nothing: `/acknowledge` may change as much, or as little, as `/resolve`.
     """
+    if purpose is not None and purpose.kind == "http-read" and _adds_thing(request.address, purpose.text):
+        purpose = None
     if purpose is not None and request.kind in ("sends-data-out", purpose.kind):
         return replace(purpose, host=request.host, address=request.address, harm=request.harm or purpose.harm)
     return replace(request, kind="sends-data-out", harm="")
+
+
+def _adds_thing(address: str, caller: str) -> bool:
+    """Return whether a POST adds to things by its address: to those of an item, or those that the function names.
+
+    `/search/{}/feedback`, and `/feedback` in `search_feedback`: by custom a POST to things adds one.
+    """
+    before, _, thing = address.rpartition("/")
+    is_thing = thing.isalpha() and _SENDING.isdisjoint(_words(thing)) and not verb_kind(thing)
+    return is_thing and (before.endswith("/{}") or thing.lower() in _words(caller))
 
 
 def _words(name: str) -> list[str]:

@@ -58,6 +58,7 @@ class _Programs:
     entries: Mapping[str, Sequence[_CommandEntry]]
     before: Sequence[Sequence[str]]
     remote: frozenset[str]
+    interpreters: frozenset[str]
     valued: Mapping[str, frozenset[str]]
 
 
@@ -81,6 +82,7 @@ def _programs() -> _Programs:
         entries=entries,
         before=[words.split() for words in _listed(data["before"])],
         remote=frozenset(_listed(data["remote"])),
+        interpreters=frozenset(_listed(data["interpreters"])),
         valued={program: frozenset(options.split()) for program, options in data["valued"].items()},
     )
 
@@ -132,7 +134,7 @@ def program_effects(words: Sequence[str]) -> frozenset[str]:
             return _shell_effects(rest[0]) if len(rest) == 1 else program_effects(rest)
     if not words or words[0] == _OPEN:
         return UNKNOWN_PROGRAM
-    program = re.split(r"[\\/]", words[0])[-1].removesuffix(".exe")
+    program = _name(words[0])
     rest = _without_settings(words[1:], data.valued.get(program, frozenset()))
     if rest[:1] and rest[0] in _ASKING and all(word.startswith("-") for word in rest):
         return frozenset({"reads"})
@@ -141,6 +143,11 @@ def program_effects(words: Sequence[str]) -> frozenset[str]:
         if len(rest) >= length and name in data.entries:
             return _without_here(_chosen(data.entries[name], rest[length:], _default(program)), rest)
     return _without_here(_default(program), rest)
+
+
+def _name(word: str) -> str:
+    """Return a program's name without its folder."""
+    return re.split(r"[\\/]", word)[-1].removesuffix(".exe")
 
 
 def _chosen(entries: Sequence[_CommandEntry], words: Sequence[str], default: frozenset[str]) -> frozenset[str]:
@@ -191,14 +198,25 @@ def runs_text(arguments: Sequence[Value]) -> bool:
         words = value.values if isinstance(value, Listing) else ()
         if words and isinstance(words[0], Argument):
             return True
+        before = [] if value is first else [text_of(arguments[0])]
         for flag, code in pairwise(words):
-            if text_of(flag) in _CODE_FLAGS and isinstance(code, Argument):
+            if text_of(flag) in _CODE_FLAGS and isinstance(code, Argument) and _may_interpret(before):
                 return True
+            before.append(text_of(flag))
     return False
 
 
 _CODE_FLAGS = frozenset({"-c", "-lc", "-e", "--eval", "/c", "/C", "-Command"})
 """Options of shells and interpreters before a program's text."""
+
+
+def _may_interpret(words: Sequence[str | None]) -> bool:
+    """Return whether one of the words before an option is a program that runs a text, or the program is computed.
+
+    `kubectl exec pod -- sh -c CODE`, but not `kubectl logs pod -c CONTAINER`.
+    """
+    names = [re.sub(r"[\d.]+$", "", _name(word)) for word in words if word]
+    return words[:1] in ([], [None], [_OPEN]) or not _programs().interpreters.isdisjoint(names)
 
 
 def spelled(arguments: Sequence[Value], keywords: Mapping[str, Value]) -> list[str]:
