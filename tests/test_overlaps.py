@@ -158,6 +158,17 @@ def test_two_tools_of_one_name_are_a_pair_that_nothing_tells_apart():
     assert (names_of(tools.same), tools.alike) == ([("get_user", "get_user")], 2)
 
 
+def test_getting_and_listing_is_not_the_same_where_the_texts_or_the_numbers_differ():
+    build = takes("project", "build_name")
+    own = "Get the build ID for a given project and build name, scoped to the builds of the current user."
+    latest = "Get the latest build ID for a project and build name, across everybody (no filter)."
+    assert not pair("get_build_id", own, "list_build_id", latest, build)
+    assert pair("get_build_id", "Get a build ID.", "list_build_id", "Get the build ID.", build)
+    batch = tool("get_sample_batch", "Get details of a specific sample batch.", takes("batch_id"))
+    batches = tool("list_sample_batches", "List sample batches.", takes("status", "page"))
+    assert not overlaps(batch, batches, tool("ping", "Checks that the shop answers."))
+
+
 def test_tools_that_say_nothing_are_pairs_and_a_described_one_is_not():
     tools = measured(tool("run"), tool("process", "Process."), tool("do_thing", "Waters the plants.")).tool_set()
     assert (tools.vague, names_of(tools.same)) == (("run", "process", "do_thing"), [("run", "process")])

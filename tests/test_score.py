@@ -141,6 +141,51 @@ def test_two_tools_of_one_name_are_named_as_a_pair_and_cannot_be_told_apart():
     assert judgements["tool_count_appropriateness"].score > 3  # a copy makes a set confusing, not too large
 
 
+def test_score_and_lint_name_the_same_pairs_of_variants(catalog):
+    """A word of its name stands in what `list_protected_branches` says alone."""
+    branches, cells = takes("project", "page"), ("table", "width")
+    tools = catalog(
+        tool("list_branches", "Lists the branches of a project.", branches),
+        tool("list_protected_branches", "Lists the protected branches of a project.", branches),
+        tool("set_column_width", "Sets the width of a column of a table.", takes(*cells, "column")),
+        tool("set_column_widths", "Sets the widths of columns of a table.", takes(*cells)),
+    )
+    named = " ".join(finding.message for finding in linting.lint(tools, Policy()).findings if finding.rule == "TDQ303")
+    reason = sync.score(tools).coherence.judgements["disambiguation"].justification
+    assert "'set_column_width'" in named
+    assert "set_column_width / set_column_widths" in reason
+    assert "list_branches" not in named + reason
+
+
+@pytest.mark.parametrize(
+    ("names", "is_named"),
+    [
+        ("create_folder get_folder rename_folder delete_folder", True),
+        ("create_drive_folder list_mail_folders update_mail_folder delete_mail_folder", False),
+    ],
+)
+def test_only_what_other_tools_do_to_the_same_noun_is_said_of_what_is_created(catalog, names, is_named):
+    tools = catalog(*(tool(name, f"{name.replace('_', 's a ', 1).capitalize()}.") for name in names.split()))
+    reason = sync.score(tools).coherence.judgements["completeness"].justification
+    assert ("other tools read, change and remove what these create: " + names.split()[0] in reason) is is_named
+
+
+def test_a_reason_does_not_say_that_tools_with_different_verbs_do_the_same(catalog):
+    tools = catalog(*(tool(f"r2_{verb}_object", f"{verb}s an object.") for verb in ("list", "get", "delete", "copy")))
+    assert "do the same" not in sync.score(tools).coherence.judgements["disambiguation"].justification
+
+
+def test_no_advice_drops_the_sentence_for_which_behavior_stopped_asking(catalog):
+    needs = "Requires the chat:write scope."
+    plain, told = (
+        sync.score(catalog(tool("post_message", f"Posts a message to a channel. {text}", flat(2)))).tools[0].judgements
+        for text in ("", needs)
+    )
+    assert "rights" in plain["behavioral_transparency"].justification
+    assert "rights" not in told["behavioral_transparency"].justification
+    assert needs.rstrip(".") not in told["conciseness_structure"].justification
+
+
 def test_a_contradiction_that_the_judge_scored_high_is_enforced_beside_the_published_number(catalog):
     said = answer((5, 5, 5, 5, 5, 5), contradiction=True)
     score = finish(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]}).tools[0]

@@ -413,12 +413,11 @@ class Measured:
     @cached_property
     def rivals(self) -> Mapping[str, Sequence[str]]:
         """By tool, those that do the same to the same kind of thing, and that no text or argument tells apart."""
-        tools = {purpose.source.tool: purpose.source for purpose in self.purposes}
         pairs: dict[str, list[str]] = {}
-        for first, second in ((pair.first, pair.second) for pair in self.overlaps):
-            if not relations.are_told_apart(tools[first], tools[second]):
-                pairs.setdefault(first, []).append(second)
-                pairs.setdefault(second, []).append(first)
+        for pair in self.overlaps:
+            if not pair.is_told_apart:
+                pairs.setdefault(pair.first, []).append(pair.second)
+                pairs.setdefault(pair.second, []).append(pair.first)
         return pairs
 
     @cached_property

@@ -256,13 +256,12 @@ def names_behind(tools: ToolSet) -> dict[str, tuple[str, ...]]:
         "off_pattern": tools.off_pattern,
         "one_word": tools.one_word,
         "same": tuple(map(_pair, tools.same)),
-        "variants": tuple(map(_pair, tools.variants)),
-        "kin": tools.kin,
+        "variants": tuple(_pair(pair) for pair in tools.variants if not pair.is_told_apart),
         "vague": tools.vague,
         "verbless": tuple(name for name in tools.noun_first if name not in tools.with_verb),
         "unread": tools.unread,
         "unchanged": tools.unchanged,
-        "lifecycles": tools.complete,
+        "lifecycle": tools.whole,
     }
 
 

@@ -46,6 +46,9 @@ BRIEF = 6
 _MISSING = {Cue.PERMISSION: "which rights it needs", Cue.ERROR: "how it fails"}
 """Advice on a tool's behavior by the cue that would give it."""
 
+_RELIED_ON = frozenset(CUE_TRAITS[cue] for cue in (*_MISSING, Cue.RETURN))
+"""Traits of the sentences without which another dimension would ask for one: no advice to drop them."""
+
 _FAMILIAR = frozenset(map(stem, STOPWORDS | LEAD_IN))
 """Stems that add nothing to a name."""
 
@@ -88,9 +91,9 @@ def explain_tool(
 def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgement]:
     """A judgement for each coherence dimension, with the names behind it."""
     named = features.names_behind(tools)
-    facts: dict[str, Sequence[str]] = {name: names for name, names in named.items() if names and name != "lifecycles"}
-    if named["lifecycles"] and not named["unread"] and not named["unchanged"]:
-        facts["lifecycle"] = named["lifecycles"]
+    facts: dict[str, Sequence[str]] = {name: names for name, names in named.items() if names}
+    if named["unread"] or named["unchanged"]:
+        facts.pop("lifecycle", None)
     if not any(named[name] for name in ("same", "variants", "vague")) and tools.tool_count > 1:
         facts["distinct"] = ()
     if not named["off_style"]:
@@ -234,7 +237,8 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tup
     if CJK.search("".join(words)):
         count, unit = sum(map(len, words)), "character"
     yield "length", [f"{count} {unit}{'s' * (count > 1)}"]
-    if weak := [reading for reading in prose if reading is not readings[0] and reading.most < features.TOLD]:
+    spare = [reading for reading in prose if _RELIED_ON.isdisjoint(reading.sentence.traits)]
+    if weak := [reading for reading in spare if reading is not readings[0] and reading.most < features.TOLD]:
         weakest = min(weak, key=lambda reading: (reading.most, -reading.nothing))
         is_hollow = weakest.most < SLIGHT and weakest.nothing >= LIKELY
         yield "hollow" if is_hollow else "weakest", [_cut(weakest.sentence.text)]

@@ -274,7 +274,7 @@ def confusable_tools(measured: Measured) -> Iterator[Hit]:
     tools = {subject.tool.name: subject.tool for subject in measured.subjects}
     for pair in measured.pairs:
         is_variant = pair.kind is OverlapKind.VARIANT
-        if pair.kind not in _CONFUSABLE or (is_variant and pair.first not in measured.rivals.get(pair.second, ())):
+        if pair.kind not in _CONFUSABLE or (is_variant and pair.is_told_apart):
             continue
         words = f" ({pair.words})" if pair.words else ""
         yield Hit(

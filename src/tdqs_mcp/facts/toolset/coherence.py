@@ -54,9 +54,6 @@ class ToolSet(NamedTuple):
     """Pairs that share half of their words and of their parameters and do not differ on both sides: `get_range`,
     `get_used_range`. Neither description names the other tool."""
 
-    kin: tuple[str, ...]
-    """Tools that do the same to a thing of the same kind as another one: `list_orders`, `list_open_orders`."""
-
     one_word: tuple[str, ...]
     """Tools whose name is one word, a product's not counted."""
 
@@ -76,7 +73,10 @@ class ToolSet(NamedTuple):
     """Tools that create something which is read, and of which no tool that updates or deletes speaks."""
 
     complete: tuple[str, ...]
-    """Tools that create something which the names of other tools read, update and delete."""
+    """Tools that create something of a kind that other tools read, update and delete."""
+
+    whole: tuple[str, ...]
+    """Tools that create something which other names, with all of its nouns, read, update and delete."""
 
     @property
     def alike(self) -> int:
@@ -101,8 +101,7 @@ def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> Tool
     styles = [(name, style) for name in names if (style := _style(name))]
     usual_style = next((style for style, _ in Counter(style for _, style in styles).most_common(1)), "")
     lengths = [purpose.parts for purpose in purposes] or [0]
-    kinds = Counter((purpose.action, purpose.head) for purpose in purposes)
-    unread, unchanged, complete = _lifecycles(purposes)
+    unread, unchanged, complete, whole = _lifecycles(purposes)
     openings = Counter(name_parts(name)[0] for name in names if name_parts(name))
 
     def is_bare(purpose: Purpose) -> bool:
@@ -119,7 +118,6 @@ def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> Tool
         noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose) == "noun"),
         same=tuple(pair for pair in pairs if pair.kind is not OverlapKind.VARIANT),
         variants=tuple(pair for pair in pairs if pair.kind is OverlapKind.VARIANT),
-        kin=tuple(purpose.source.tool for purpose in purposes if kinds[purpose.action, purpose.head] > 1),
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1 and is_bare(purpose)),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),
@@ -127,6 +125,7 @@ def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> Tool
         unread=unread,
         unchanged=unchanged,
         complete=complete,
+        whole=whole,
     )
 
 
@@ -209,13 +208,14 @@ def _style(name: str) -> str:
 
 
 def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
-    """The tools that create something: which nobody reads, which is read and stays as it is, and with a whole life.
+    """The tools that create something: which nobody reads, which stays as it is, with a life of its kind, or its own.
 
     A tool may be about a thing if name or description have its noun, and is if its name's last noun is that one:
     `delete_checklist_item` deletes no checklist. One without a thing of its own, such as `kubectl_get`, may be for all.
     """
     touched: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
     named: dict[Effect | None, set[str]] = {effect: set() for effect in _LIFECYCLE}
+    own_names: dict[Effect | None, set[frozenset[str]]] = {effect: set() for effect in _LIFECYCLE}
     open_words: set[str] = set()
     for purpose in purposes:
         kinds = {purpose.source.prose.name_effect, purpose.source.prose.effect} & touched.keys()
@@ -225,6 +225,8 @@ def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
         for kind in kinds - {Effect.CREATE} if purpose.creates else kinds:
             touched[kind] |= words | ({""} if is_open else set())
             named[kind].add(purpose.head)
+        by_name = Effect.READ if purpose.is_reading else purpose.source.prose.name_effect
+        own_names.setdefault(by_name, set()).add(purpose.nouns)
         # where an unknown verb speaks of the thing, nothing is known to be missing
         open_words |= words if purpose.effect in (None, Effect.ACT) else set()
     creating = [
@@ -239,6 +241,7 @@ def _lifecycles(purposes: Sequence[Purpose]) -> tuple[tuple[str, ...], ...]:
 
     unread = [own for own in creating if not is_touched(own, Effect.READ) and own.head not in open_words]
     fixed = [own for own in creating if not is_touched(own, *_CHANGES) and own.head not in open_words]
-    whole = [own for own in creating if all(own.head in named[effect] for effect in (Effect.READ, *_CHANGES))]
+    complete = [own for own in creating if all(own.head in named[effect] for effect in (Effect.READ, *_CHANGES))]
+    whole = [own for own in complete if all(own.nouns in own_names[effect] for effect in (Effect.READ, *_CHANGES))]
     unchanged = [own for own in fixed if is_touched(own, Effect.READ)]
-    return tuple(tuple(own.source.tool for own in group) for group in (unread, unchanged, whole))
+    return tuple(tuple(own.source.tool for own in group) for group in (unread, unchanged, complete, whole))

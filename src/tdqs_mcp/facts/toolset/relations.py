@@ -88,6 +88,9 @@ class Overlap(NamedTuple):
     alone: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """Words of the names and parameters that the first and that the second has alone."""
 
+    is_told_apart: bool = False
+    """A word that only one name has stands in its description, or is what only that tool takes."""
+
     @property
     def words(self) -> str:
         """Return what they share, and what tells them apart: "both list, branches; only list_tags: tags"."""
@@ -280,6 +283,7 @@ def overlap_of(first: Purpose, other: Purpose, kind: OverlapKind) -> Overlap:
         kind=kind,
         shared=tuple(shared[:MAX_SHARED_WORDS]),
         alone=(alone[0][:MAX_SHARED_WORDS], alone[1][:MAX_SHARED_WORDS]),
+        is_told_apart=are_told_apart(first.source, other.source),
     )
 
 
@@ -509,12 +513,14 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
         least = SAME_NAME if own and rival else SAME_NAME_AND_MORE
         words, other_words = (purpose.lead - _argument_stems(purpose) for purpose in (first, other))
         is_near = not words or not other_words or _share(words, other_words, weights) >= least
-        return bool(first.nouns) and (is_one_call or is_near)
+        # `get_build_id` and `list_build_id` may both take a name: what they say decides
+        return bool(first.nouns) and (is_near or (is_one_call and first.call == other.call))
     return (
         bool(first.lead and other.lead)
         and not is_swapped
         and (first.action == other.action or not (first.is_reading or other.is_reading))
         and first.is_many == other.is_many
+        and not _differ_in_number(first, other)
         and first.nouns <= other.words
         and other.nouns <= first.words
         and _share(first.words, other.words, weights) >= OTHER_NAME
@@ -564,6 +570,12 @@ def _are_one_call(first: Purpose, other: Purpose) -> bool:
 def _are_one_number(first: Purpose, other: Purpose) -> bool:
     """Return whether both are about one thing or many: "list" says no more than "get" in `list_build_id`."""
     return first.is_many == other.is_many or first.name.nouns == other.name.nouns
+
+
+def _differ_in_number(first: Purpose, other: Purpose) -> bool:
+    """Return whether the last noun of one name is the plural of the other's: `get_batch`, `list_batches`."""
+    own, rival = (purpose.name.nouns[-1:] for purpose in (first, other))
+    return own != rival and list(map(base_of, own)) == list(map(base_of, rival))
 
 
 def _are_named_alike(first: Purpose, other: Purpose, *, is_one_call: bool) -> bool:
