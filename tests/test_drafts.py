@@ -175,6 +175,17 @@ READ = tool(
         ("Without `encoding`, it reads `latin-1`.", False),
         ("Without `encoding`, it tries `utf-8`, then `latin-1`.", True),
         ("`size` counts from 1.", False),
+        ("With `limit` 50, 450 users take 9 calls.", True),
+        ("With `limit` 50, at most 3 calls are needed.", True),
+        ("A `limit` of 50 is enough for a team of 300.", True),
+        ("For 1,000 users set `limit` to 100.", True),
+        ("450 users take 5 calls with `limit` 100.", True),
+        ("With `limit=100`, 450 users take 5 calls.", True),
+        ("With `limit` 500, 450 users take one call.", False),
+        ("A `limit` of 500 is enough for a team of 300.", False),
+        ("Set `limit` to 200.", False),
+        ("Take 200 as `limit`.", False),
+        ("`limit` can be 150.", False),
     ],
 )
 def test_a_bound_or_default_that_the_schema_disproves_is_a_conflict(catalog, sentence, is_true):

@@ -74,7 +74,7 @@ def schema_conflicts(text: str, subject: Subject, *, path: str, may_narrow: bool
         accepted = accepted_values(about.schema, shape.root)
         clauses = [clause for segment in _SEGMENT.split(part) for clause in _CLAUSE.split(segment)]
         if not _PATTERNS.condition.match(part):
-            yield from _number_conflicts(about, clauses, accepted, may_narrow=may_narrow)
+            yield from _number_conflicts(about, clauses, accepted, is_own=node is not None, may_narrow=may_narrow)
         yield from _default_conflicts(about, clauses, accepted)
         yield from _value_conflicts(about, part, accepted, subject)
         yield from _requirement_conflicts(about, clauses, is_own=node is not None)
@@ -155,16 +155,45 @@ def _numbers(clause: str) -> Iterator[tuple[str, float, str]]:
         yield role, _float(match["number"]), match["unit"] or ""
 
 
+def _values_in(clause: str, node: Node) -> set[float]:
+    """The numbers that a clause gives the parameter as values: `limit` 5, `limit` of 5, 5 as `limit`, `limit=5`."""
+    name = rf"[`'\"]?\b{re.escape(node.name or '')}\b[`'\"]?"
+    forms = words_from("claims", "claiming") | words_from("conflicts", "adverbs") | words_from("conflicts", "links")
+    values = {_float(match["number"]) for match in _USED_NUMBER.finditer(clause)}
+    for match in _PATTERNS.number.finditer(clause):
+        words = re.search(rf"{name}((?: [a-z]+){{0,4}}) [`'\"]?$", clause[: match.start()], re.IGNORECASE)
+        is_behind = words is not None and forms.issuperset(words_of(words[1]))
+        if is_behind or re.match(rf"[`'\"]? as (?:an? |the )?{name}", clause[match.end("number") :], re.IGNORECASE):
+            values.add(_float(match["number"]))
+    return values
+
+
 def _float(text: str) -> float:
     return float(text.replace(",", "").replace("_", ""))
 
 
-def _number_conflicts(node: Node, clauses: Sequence[str], accepted: Accepted, *, may_narrow: bool) -> Iterator[str]:
-    """Yield another default, another end of the range, and any number beyond the range."""
+def _number_conflicts(
+    node: Node, clauses: Sequence[str], accepted: Accepted, *, is_own: bool, may_narrow: bool
+) -> Iterator[str]:
+    """Yield another default, another end of the range, and any value beyond the range.
+
+    In the parameter's own text, `is_own`, any number may be a value; elsewhere it stands behind the name.
+    """
     limits = _limits(node, accepted)
     is_text = bool(accepted.types) and not accepted.types & {"integer", "number", "array"}
     own_units = {known_units()[word] for word in _unit_words(node)}
-    entries = [entry for clause in clauses for entry in _numbers(clause)]
+    entries = [
+        (role, number, word, number in _values_in(clause, node))
+        for clause in clauses
+        for role, number, word in _numbers(clause)
+    ]
+    # "With `limit` 200, 450 users take 3 calls": beside a value, a number is about what comes of it
+    is_used = any(is_value and not role for role, *_, is_value in entries)
+    entries = [
+        (role, number, word)
+        for role, number, word, is_value in entries
+        if is_value or (not is_used and (role or is_own))
+    ]
     # "1-16 in the world, 1-7 in the US" has the schema's maximum too
     right = {role for role, number, _ in entries if role in limits and number in limits[role].numbers}
     low, high = limits.get("low"), limits.get("high")
