@@ -316,9 +316,9 @@ async def test_advice_names_gaps_in_lists_reasons_of_a_low_tool_set_and_renames_
     }
     edits = {"edits": {"type": "array", "description": "Edits in their order", "items": mode}}
     names = [f"{verb}_{thing}" for verb in ("read", "write", "copy", "move", "delete") for thing in THINGS]
-    tools = [
-        tool(f"fast_{name}", f"Does {name}.", {"type": "object", "properties": edits}) for name in (*names, "safe_edit")
-    ]
+    tools = [tool(f"fast_{name}", f"Does {name}.", {"type": "object", "properties": edits}) for name in names]
+    tools.append(tool("fast_safe_edit", "Edits a text safely.", {"type": "object", "properties": edits}))
+    tools.append(tool("fast_text_explain", "Gets the meaning of terms.", {"type": "object", "properties": edits}))
     async with in_process() as client:
         answer = await caller(client)("score_server", catalog=tools)
     assert {json.dumps(line["gaps"]["undescribed"]) for line in answer["tools"]} == {'["edits.mode"]'}
@@ -327,6 +327,19 @@ async def test_advice_names_gaps_in_lists_reasons_of_a_low_tool_set_and_renames_
     assert all(any(f"{key} is " in line for line in answer["toolSet"]) for key in low)
     [rename] = [line for line in answer["toolSet"] if "Rename" in line]
     assert "`fast_safe_edit` to `fast_edit_safe`" in rename
+
+
+async def test_one_thing_by_its_id_and_the_list_of_all_are_no_pair_to_merge():
+    one = takes("batch_id")
+    one["properties"] = {**one["properties"], **flat(3)["properties"]}
+    tools = [
+        tool("GetBatch", "Get details of a specific import batch.", one),
+        tool("ListBatches", "List import batches.", flat(3)),
+        tool("StartRun", "Starts a run."),
+    ]
+    async with in_process() as client:
+        answer = await caller(client)("score_server", catalog=tools)
+    assert not [line for line in answer["toolSet"] if line.startswith("Merge")]
 
 
 async def test_a_heading_of_many_descriptions_is_no_fact_about_the_server():
@@ -536,6 +549,21 @@ async def test_every_answer_has_one_score_of_a_tool_and_says_which_sentence_coun
         [sentence] = answer["problems"]
         assert "3 tools score lower as what several tools say counts once" in sentence
         assert REPEATED in sentence
+
+
+async def test_a_sentence_that_every_tool_gets_is_said_to_count_for_none():
+    tools = [tool(f"get_{name}", f"Gets one {name}.", flat(1)) for name in ("card", "frame", "shape", "image", "label")]
+    words = {item["name"]: {"description": f"{item['description']} {REPEATED}"} for item in tools}
+    async with in_process() as client:
+        call = caller(client)
+        draft = await call("suggest_rewrite", catalog=tools, draft=words)
+        compared = await call("compare_definitions", old=draft["catalog"], new=draft["newCatalog"])
+        alone = await call("suggest_rewrite", catalog=tools, draft=dict([*words.items()][:1]))
+    for answer in (draft, compared):
+        [sentence] = answer["problems"]
+        assert "5 tools say the same with other nouns, which counts for none of them" in sentence
+        assert REPEATED in sentence
+    assert "problems" not in alone
 
 
 async def test_the_resource_of_a_catalog_is_the_catalog_itself(tmp_path):

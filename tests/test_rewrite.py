@@ -429,7 +429,9 @@ def test_a_pointer_leaves_the_findings_about_usage_and_result():
     ("name", "said", "asked"),
     [
         ("purge_cache", "Purges the cache of a host.", ["Can what `purge_cache` purges be restored, and does anything else go with it?"]),
-        ("archive_board", "Archives a board.", ["What does `archive_board` change, and can that be undone?"]),
+        ("archive_board", "Archives a board.", ["What else does `archive_board` change, and can it be undone?"]),
+        ("drop_file", "Drops a file onto an element.", ["What else does `drop_file` change, and can it be undone?"]),
+        ("resize_window", "Resizes the window.", ["What else does `resize_window` change, and can it be undone?"]),
         ("hover", "Hovers over an element.", []),
         ("add", "Adds two numbers.", []),
         ("geocode", "Geocodes an address.", []),

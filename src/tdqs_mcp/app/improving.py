@@ -38,7 +38,7 @@ from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
 from tdqs_mcp.rewriting.draft_checks import DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal, apply
 from tdqs_mcp.rewriting.questions import find_questions
-from tdqs_mcp.rewriting.repetition import credited, describe, find_repetitions
+from tdqs_mcp.rewriting.repetition import credited, describe, describe_common, find_repetitions
 from tdqs_mcp.rewriting.rewrite_review import Assessment
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
 from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, fix_proposals, patch_json, write_json
@@ -417,6 +417,8 @@ async def score_drafted(
     """
     judge = VerdictCache(judge=judge or Offline())
     whole = await score(catalog, judge=judge, policy=policy)
+    if common := describe_common(origin, catalog):
+        whole = replace(whole, problems=(*whole.problems, common))
     repetitions = find_repetitions(origin, catalog)
     if not repetitions:
         return whole

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts.schema.arguments import properties
+from tdqs_mcp.facts.schema.arguments import properties, required
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of, name_parts, words_of
@@ -14,6 +14,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import cues_of
 from tdqs_mcp.facts.text.words import EFFECTS, Cue, Effect
 from tdqs_mcp.facts.toolset.names import read_names
+from tdqs_mcp.model import Tool
 from tdqs_mcp.report.escape import fence, fence_advice, fence_name
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.findings import Finding
@@ -169,7 +170,10 @@ def _shared_by_code(measured: Measured) -> Iterator[str]:
 def _set_advice(measured: Measured, *, has_too_many: bool) -> Iterator[str]:
     """Yield a merge or a rename that raises coherence, the surest first."""
     facts = measured.tool_set()
-    if pairs := [f"`{pair.first}` / `{pair.second}`" for pair in facts.same if pair.first != pair.second]:
+    by_name = {subject.tool.name: subject for subject in measured.subjects}
+    same = [(pair.first, pair.second) for pair in facts.same if pair.first != pair.second]
+    merged = [(first, second) for first, second in same if _takes_needs(by_name[first].tool, by_name[second].tool)]
+    if pairs := [f"`{first}` / `{second}`" for first, second in merged]:
         yield f"Merge each pair that says the same, or say in both what sets them apart: {first_of(pairs, MAX_PAIRS)}."
     for names in _views(measured) if has_too_many else ():
         yield f"{listed(names)} read and take the same: they could be one tool with a parameter for the part."
@@ -179,6 +183,8 @@ def _set_advice(measured: Measured, *, has_too_many: bool) -> Iterator[str]:
     for name in dict.fromkeys((*facts.off_style, *facts.off_pattern)):
         label = labels[name]
         is_turned = name in facts.off_pattern
+        if is_turned and name not in facts.off_style and by_name[name].prose.verb != label.verb:
+            continue  # `reddit_explain` explains the words of Reddit, `apply_write` applies what is written
         words = tuple(part.lower() for part in _SPELLED.findall(name))
         if is_turned and label.verb:
             prefix = measured.vocabulary.prefix
@@ -195,6 +201,14 @@ def _set_advice(measured: Measured, *, has_too_many: bool) -> Iterator[str]:
     for name in (*facts.unread, *unchanged):
         missing = "reads" if name in facts.unread else "changes or deletes"
         yield f"`{name}` creates what no tool {missing}: add that tool, or say that it is meant so."
+
+
+def _takes_needs(first: Tool, second: Tool) -> bool:
+    """Return whether each tool takes what the other one needs: one batch by its id is no list of batches."""
+    return all(
+        properties(other).keys() >= {name for name in required(one) if isinstance(name, str)}
+        for one, other in ((first, second), (second, first))
+    )
 
 
 def _views(measured: Measured) -> Iterator[list[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
@@ -288,10 +289,16 @@ _INPUT = frozenset({"argument", "arguments", "parameter", "parameters", "args", 
 def _about_behavior(subject: Subject) -> str:
     """The question that fits what the tool is said to do: what is archived or stopped is still there."""
     verb = subject.prose.verb
-    if _effect(subject) is Effect.DELETE and verb in deleting_verbs() - words_from("hints", "ending"):
+    # "Drops files onto an element" deletes none
+    is_placing = not {"onto", "into"}.isdisjoint(chain.from_iterable(subject.prose.spoken[:1]))
+    if (
+        not is_placing
+        and _effect(subject) is Effect.DELETE
+        and verb in deleting_verbs() - words_from("hints", "ending")
+    ):
         form = next((word for word, lemma in LEMMAS.items() if lemma == verb != word and word.endswith("s")), "deletes")
         return f"Can what {{}} {form} be restored, and does anything else go with it?"
-    return "What does {} change, and can that be undone?"
+    return "What else does {} change, and can it be undone?"
 
 
 def find_open_parameters(subject: Subject) -> dict[str, Node]:

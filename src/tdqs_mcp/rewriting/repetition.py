@@ -40,6 +40,23 @@ def find_repetitions(old: Catalog, new: Catalog) -> list[Repetition]:
     name, and the sentence that opens a description: `Gets one card of a board by its id` beside `Gets one frame of a
     board by its id` says what each tool is for. What half of the tools say the judge itself counts nowhere.
     """
+    most = fewest_sharing(len(new.tools)) - 1
+    groups = [group for group in _repeated(old, new) if 1 + len(group) <= most]
+    return sorted(chain.from_iterable(groups), key=lambda repetition: repetition.index)
+
+
+def describe_common(old: Catalog, new: Catalog) -> str:
+    """Return a sentence on new words that so many tools share that they count nowhere; empty where there are none."""
+    groups = [group for group in _repeated(old, new) if 1 + len(group) >= fewest_sharing(len(new.tools))]
+    if not groups:
+        return ""
+    count, example = 1 + max(map(len, groups)), groups[0][0]
+    words = f"{count} tools say the same with other nouns, which counts for none of them"
+    return f"{words}: {example.sentence!r} of `{example.tool}`"
+
+
+def _repeated(old: Catalog, new: Catalog) -> list[list[Repetition]]:
+    """Return the new sentences that stand in several tools, those of one shape together, without the first of them."""
     if old is new:
         return []
     before = {tool.name: tool for tool in old.tools}
@@ -53,9 +70,7 @@ def find_repetitions(old: Catalog, new: Catalog) -> list[Repetition]:
             if earlier != subject:
                 repetition = Repetition(index=tool.index, tool=tool.name, path=path, sentence=sentence, first=name)
                 repetitions.setdefault(shape, []).append(repetition)
-    most = fewest_sharing(len(new.tools)) - 1
-    groups = [group for group in repetitions.values() if 1 + len(group) <= most]
-    return sorted(chain.from_iterable(groups), key=lambda repetition: repetition.index)
+    return list(repetitions.values())
 
 
 def credited(catalog: Catalog, repetitions: Sequence[Repetition]) -> Catalog:

@@ -182,18 +182,10 @@ def _number_conflicts(
     limits = _limits(node, accepted)
     is_text = bool(accepted.types) and not accepted.types & {"integer", "number", "array"}
     own_units = {known_units()[word] for word in _unit_words(node)}
-    entries = [
-        (role, number, word, number in _values_in(clause, node))
-        for clause in clauses
-        for role, number, word in _numbers(clause)
-    ]
+    placed = [(entry, entry[1] in _values_in(clause, node)) for clause in clauses for entry in _numbers(clause)]
     # "With `limit` 200, 450 users take 3 calls": beside a value, a number is about what comes of it
-    is_used = any(is_value and not role for role, *_, is_value in entries)
-    entries = [
-        (role, number, word)
-        for role, number, word, is_value in entries
-        if is_value or (not is_used and (role or is_own))
-    ]
+    is_used = any(is_value and not entry[0] for entry, is_value in placed)
+    entries = [entry for entry, is_value in placed if is_value or (not is_used and (entry[0] or is_own))]
     # "1-16 in the world, 1-7 in the US" has the schema's maximum too
     right = {role for role, number, _ in entries if role in limits and number in limits[role].numbers}
     low, high = limits.get("low"), limits.get("high")
