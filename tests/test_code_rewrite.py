@@ -798,6 +798,23 @@ def test_code_as_the_locator_is_what_a_patch_changes(write, command, tmp_path, m
     assert patches == [patches[0]] * 3
 
 
+def test_a_tool_that_the_code_computes_leaves_no_empty_patch_and_a_next_step_that_fits(
+    write, command, tmp_path, monkeypatch
+):
+    write("""
+        @server.tool(description=load_text("berth"))
+        def find_berth(name: str) -> str:
+            return name if name in BERTHS else ""
+    """)
+    monkeypatch.chdir(tmp_path)
+    done = command("rewrite", ".", "--write", "x.patch")
+    assert "Next: run tdqs-mcp rewrite on the running server, or on its capture" in " ".join(
+        done.stdout.decode().split()
+    )
+    assert b"no change, so no x.patch" in done.stderr
+    assert not (tmp_path / "x.patch").exists()
+
+
 def test_an_error_is_told_where_it_names_a_nested_parameter_or_the_thing_but_not_as_true_of_all_values(write):
     code = write("""
         @server.tool()

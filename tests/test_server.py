@@ -278,8 +278,13 @@ async def test_an_incomplete_list_has_no_overall_tier_and_no_final_verdict():
         compared = await call("compare_definitions", old=scored["catalog"], new=first)
         for answer in (scored, compared, await call("lint_descriptions", catalog=scored["catalog"])):
             assert answer["next"].startswith("The list of tools is incomplete, so no verdict on the server is final: ")
-        refused = await refusal(client, "suggest_rewrite", catalog=scored["catalog"], target="A")
-    assert "⟦The last page of tools/list has a nextCursor; the pages after it are missing.⟧" in refused
+        words = {agent_session.BAD["name"]: {"description": "Cancels one order that has not shipped yet."}}
+        drafted = await call("suggest_rewrite", catalog=scored["catalog"], draft=words, target="A")
+        refused = await refusal(client, "suggest_rewrite", catalog=scored["catalog"], target="Z")
+    assert [line["name"] for line in drafted["rewrites"]] == [agent_session.BAD["name"]]
+    assert drafted["next"].startswith("No target can be reached. The list of tools is incomplete, so ")
+    assert "⟦The last page of tools/list has a nextCursor; the pages after it are missing.⟧" in drafted["next"]
+    assert "give a tier A-D" in refused
 
 
 # Definitions are data

@@ -49,7 +49,7 @@ from tdqs_mcp.results.improvements import (
     most_useful,
     questions_of,
 )
-from tdqs_mcp.results.scores import ToolScore, unjudged
+from tdqs_mcp.results.scores import UNREAD, ToolScore, unjudged
 
 COMPARE_MARKER = "<!-- tdqs-mcp compare -->"
 
@@ -437,7 +437,13 @@ def _rewrite_next(
     report: RewriteReport, locator: str, *, is_saved: bool, is_asking: bool, is_terminal: bool
 ) -> list[Block]:
     """Return what is left to do; the caller says where the changes were saved."""
-    if any(rewrite.unjudged for rewrite in report.rewrites):
+    reasons = [rewrite.unjudged for rewrite in report.rewrites if rewrite.unjudged]
+    if reasons and all(reason.startswith(UNREAD) for reason in reasons):
+        words = (
+            "What the code computes has no rewrite. Next: run tdqs-mcp rewrite on the running server, or on its capture"
+        )
+        return [Line(words, "dim")]
+    if reasons:
         words = "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
         return [Line(words, "dim")]
     is_changed = any(rewrite.changes for rewrite in report.rewrites)

@@ -206,8 +206,8 @@ def _set_advice(measured: Measured, *, has_too_many: bool) -> Iterator[str]:
 def _takes_needs(first: Tool, second: Tool) -> bool:
     """Return whether each tool takes what the other one needs: one batch by its id is no list of batches."""
     return all(
-        properties(other).keys() >= {name for name in required(one) if isinstance(name, str)}
-        for one, other in ((first, second), (second, first))
+        properties(other).keys() >= {name for name in required(tool) if isinstance(name, str)}
+        for tool, other in ((first, second), (second, first))
     )
 
 

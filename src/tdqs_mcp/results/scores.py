@@ -40,6 +40,9 @@ from tdqs_mcp.results.verdicts import (
 UNMEASURED = "none"
 """The judge of a tool that never reached one: it has no name, or it exceeds a measuring limit."""
 
+UNREAD = "could not be read from the code"
+"""How the reason of a tool begins whose definition the code computes."""
+
 
 class Flag(StrEnum):
     """A categorical defect (TDQS, "Flags and smells"); `Shadowing Risk` is a flag of the pair, kept in serverFlags."""

@@ -18,6 +18,7 @@ from tdqs_mcp.results.findings import Finding, Severity, by_tool
 from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import (
     UNMEASURED,
+    UNREAD,
     ContextSignals,
     DiscoveryStatus,
     Enforced,
@@ -223,7 +224,7 @@ def sort_out(
     for subject in measured.subjects:
         verdict = by_index.get(subject.tool.index, undescribed)
         if not subject.tool.is_whole:
-            reason = f"could not be read from the code: {', '.join(subject.tool.unread)}"
+            reason = f"{UNREAD}: {', '.join(subject.tool.unread)}"
             verdict = Ungraded(judge=UNMEASURED, reason=reason)
         if isinstance(verdict, Ungraded):
             tool, input_hash = subject.tool, subject.signals.input_hash

@@ -142,6 +142,7 @@ class RewriteTools(ToolGroup):
         state = self._context.draft_of(key).with_answers(merged({}, material))
         drafts, strange = _whole_drafts(definitions, self._context.read_drafts(draft))
         tools = [tool] if isinstance(tool, str) else tool
+        goal, unreachable = _read_goal(target, definitions)
         code, unread = await self._context.code_or_note(call, source, catalog=state.origin)
         request = _Request(
             catalog=definitions,
@@ -150,8 +151,8 @@ class RewriteTools(ToolGroup):
             drafts=drafts,
             names=tuple(drafts) or tuple(find_tool(definitions, name) or name for name in tools),
             material=merged(state.answers, material),
-            target=None if target is None else str(target),
-            goal=_read_goal(target, definitions),
+            target=None if target is None or unreachable else str(target),
+            goal=goal,
             code=code,
             writer=writer,
             judge=judge,
@@ -183,7 +184,7 @@ class RewriteTools(ToolGroup):
             remaining=suggestion.left,
             with_answers=suggestion.report.goal,
             patch=fence_exact(patch) if patch else "",
-            next_step=unread + strange + _after_rewrite(suggestion, request, new=new),
+            next_step=unreachable + unread + strange + _after_rewrite(suggestion, request, new=new),
             card=rewrite_card(page.listed) if client_supports_apps(call) else None,
         )
 
@@ -307,11 +308,11 @@ class RewriteTools(ToolGroup):
         )
 
 
-def _read_goal(target: str | float | None, catalog: Catalog) -> int:
-    """The overall score to reach, in tenths. Raises InputError, also where a list that is incomplete has no score."""
-    if target is not None and (note := incomplete_note(catalog)):
-        raise InputError(note.strip())
-    return read_target(fence(str(target or Tier.A)))  # a tier or a number stays as it is; a refusal quotes the rest
+def _read_goal(target: str | float | None, catalog: Catalog) -> tuple[int, str]:
+    """The overall score to reach, in tenths, and why it cannot be: an incomplete list has none. Raises InputError."""
+    goal = read_target(fence(str(target or Tier.A)))  # a tier or a number stays as it is; a refusal quotes the rest
+    note = incomplete_note(catalog) if target is not None else ""
+    return goal, f"No target can be reached. {note}" if note else ""
 
 
 def _whole_drafts(catalog: Catalog, drafts: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, dict[str, Any]], str]:
