@@ -617,16 +617,27 @@ def test_the_command_writes_a_patch_and_says_how_to_apply_it(command, write, tmp
         (["s.json", "--source", "empty"], "has no Python, JavaScript or TypeScript file"),
         (["s.json", "--source", "nowhere", "--write", "x.patch"], "does not exist"),
         (["s.json", "--source", "empty", "--write", "x.patch"], "has no Python, JavaScript or TypeScript file"),
-        (["s.json", "--write", "no/x.patch"], "cannot be written"),
+        (["boats.json", "--write", "no/x.patch"], "cannot be written"),
     ],
 )
 def test_a_patch_of_nothing_that_could_be_patched_exits_2(command, write, tmp_path, args, said):
     write("s.json", [tool("run", "Run.")])
     write("s.py", HEAD)
+    boat = {"type": "object", "properties": {"boat_id": {"type": "string"}}, "required": ["boat_id"]}
+    write("boats.json", [tool("list_boats", "List boats."), {**tool("drop_boat", "Drop a boat."), "inputSchema": boat}])
     (tmp_path / "empty").mkdir()
     run = command("rewrite", *args, cwd=tmp_path)
     assert run.returncode == 2
     assert said in " ".join(run.stderr.decode().split())
+
+
+def test_without_a_change_there_is_no_patch_and_an_earlier_one_is_emptied(command, write, tmp_path):
+    write("s.json", [tool("run", "Run.")])
+    assert b"no change, so no x.patch" in command("rewrite", "s.json", "--write", "x.patch", cwd=tmp_path).stderr
+    assert not (tmp_path / "x.patch").exists()
+    (tmp_path / "x.patch").write_text("an earlier one")
+    assert b"x.patch is empty" in command("rewrite", "s.json", "--write", "x.patch", cwd=tmp_path).stderr
+    assert (tmp_path / "x.patch").read_text() == ""
 
 
 ZOD_SERVER = """\

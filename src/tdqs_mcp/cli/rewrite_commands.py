@@ -421,14 +421,15 @@ def _patched_place(locator: str, target: Path | None, source: Path | None) -> Pa
 def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_code: bool) -> None:
     """The patch to a file; what it leaves to the author, and how to apply it, to standard error."""
     patch, root = (improving.patch_sources if is_code else improving.patch_file)(place, rewrites)
-    if patch.count:
+    if patch.count or target.exists():  # an earlier patch does not hold any more
         write_bytes(target, patch.diff)
     for problem in patch.problems:
         warn(problem)
     tell_left(patch.left_out)
     where = "" if root == Path.cwd().resolve() else f" in {root}"
     then = f". Next: git apply {shlex.quote(str(target.resolve()))}{where}" if patch.count else ""
-    result = f"{count_words(patch.count, 'change')} in {target}{then}" if patch.count else f"no change, so no {target}"
+    empty = f"{target} is empty" if target.exists() else f"no {target}"
+    result = f"{count_words(patch.count, 'change')} in {target}{then}" if patch.count else f"no change, so {empty}"
     click.echo(printable(result), err=True)
 
 

@@ -83,6 +83,8 @@ def _is_limit(node: Node, *, counts: bool) -> bool:
 
 def _lacks_unit(mention: ParameterMention, description: str) -> bool:
     parts, words = name_parts(mention.node.name or ""), mention.words
+    if any(character.isalpha() and not character.isascii() for character in mention.text):
+        return False  # another language may well have a unit
     is_stamp = not _words("stamps").isdisjoint((*words, *parts[-1:]))
     if not is_stamp and _words("times").isdisjoint(parts[-1:]):
         return False
