@@ -57,9 +57,10 @@ async def judge(call, catalog, batch=7, model="a model"):
         page = await call("judge_definitions", catalog=catalog, limit=batch, offset=offset, model=model)
         catalog, offset = page["catalog"], page["nextOffset"]
         schema = schema or page["answerSchema"]
-        assert ("system" in page) == (not answers), "the system prompt comes once"
+        assert ("system" in page) == ("template" in page) == (not answers), "system prompt and template come once"
+        assert answers or "TOOL NAME: {" in page["template"]
         for prompt in page["prompts"]:
-            assert f"TOOL NAME: {prompt['name']}\n" in prompt["user"]
+            assert f"{prompt['name']}\n" in prompt["user"], prompt["user"][:300]
             answers.append({"name": prompt["name"], "inputHash": prompt["inputHash"], "answer": tool_answer(schema)})
     for start in range(0, len(answers), batch):
         part = answers[start : start + batch]

@@ -254,7 +254,8 @@ NULL_FIX = "leave the default out, or allow null, as with `str | None = None`"
 )
 def unfit_value(measured: Measured) -> Iterator[Hit]:
     """An example in the schema or in a text, an enum member or a constant violates the schema."""
-    shapes = {subject.tool.name: subject.input_shape for subject in measured.subjects}
+    read = [subject for subject in measured.subjects if not subject.tool.is_open("/inputSchema")]
+    shapes = {subject.tool.name: subject.input_shape for subject in read}
     places: list[tuple[str, str, Tool | None]] = [("/instructions", measured.catalog.instructions or "", None)]
     for subject in measured.subjects:
         yield from (hit._replace(part=subject.tool) for hit in _unfit_values(subject))
