@@ -217,7 +217,8 @@ def _views(measured: Measured) -> Iterator[list[str]]:
     by_input: dict[str, list[str]] = {}
     for subject in measured.subjects:
         if labels[subject.tool.name].effect is Effect.READ:
-            schemas = {name: bare_schema(schema) for name, schema in properties(subject.tool).items()}
+            members = properties(subject.tool).items()
+            schemas = {name: bare_schema(schema) if isinstance(schema, dict) else schema for name, schema in members}
             by_input.setdefault(canonical_json(schemas), []).append(subject.tool.name)
     for names in by_input.values():
         for name in names if len(names) >= MIN_VIEWS else ():
