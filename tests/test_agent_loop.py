@@ -623,6 +623,16 @@ async def test_what_code_says_against_a_text_is_told_first_and_in_every_call_tha
         assert ["The code was not read" in answer["next"] for answer in answers] == [False, True, False]
 
 
+async def test_what_code_computes_is_not_blamed_on_the_judge(tmp_path, write):
+    code = CODE.replace('    "Books', '    f"Books').replace("@mcp.tool(", "@mcp.tool(description=describe(), ")
+    folder = write("server.py", code).parent
+    async with in_process("--root", folder) as client:
+        call = caller(client)
+        scored = await call("score_server", catalog=".")
+        drafted = await call("suggest_rewrite", catalog=scored["catalog"], draft={"berth_ship": {"title": "Berths"}})
+    assert drafted["next"].startswith("What the code computes has no rewrite"), drafted["next"]
+
+
 async def test_a_draft_may_be_a_file_below_a_root_or_its_text(tmp_path):
     words = {"cancel_order": {"description": "Cancels one order that has not shipped yet."}}
     (tmp_path / "words.json").write_text(json.dumps(words), encoding="utf-8")
@@ -673,10 +683,11 @@ async def test_instructions_of_the_server_are_drafted_with_its_tools():
 
 async def test_advice_about_a_whole_server_is_true_of_it_and_says_each_thing_once():
     limit = {"limit": {"type": "integer"}}
+    junk = {"type": "object", "properties": {"page": "no schema"}}
     tools = [
         *(tool(f"list_{name}", f"Lists {name}.\n\nArgs:\n  limit: Most {name}", takes(**limit)) for name in "abcd"),
         *(tool(f"close_{name}", f"Closes {name}. Use it when {name} is done.", takes("why")) for name in "abcd"),
-        *(tool(f"show_log{part}", f"Shows the log{part} of the shop.") for part in ("", "_errors", "_warnings")),
+        *(tool(f"show_log{part}", f"Shows the log{part} of the shop.", junk) for part in ("", "_errors", "_warnings")),
         tool("list_notes", "Lists the notes of orders.", flat(0)),
         *(tool(f"change_{name}", f"Changes {name}. Ask an owner first.", takes("note_id")) for name in "abcd"),
     ]

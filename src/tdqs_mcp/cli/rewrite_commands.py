@@ -428,8 +428,9 @@ def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_c
     tell_left(patch.left_out)
     where = "" if root == Path.cwd().resolve() else f" in {root}"
     then = f". Next: git apply {shlex.quote(str(target.resolve()))}{where}" if patch.count else ""
-    empty = f"{target} is empty" if target.exists() else f"no {target}"
-    result = f"{count_words(patch.count, 'change')} in {target}{then}" if patch.count else f"no change, so {empty}"
+    result = f"{count_words(patch.count, 'change')} in {target}{then}"
+    if not patch.count:
+        result = f"no change, so {target} is empty" if target.exists() else f"no change, so no {target}"
     click.echo(printable(result), err=True)
 
 

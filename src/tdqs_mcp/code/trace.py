@@ -121,8 +121,8 @@ class CallTrace:
     """Values of a parameter that have a branch, where all others end in an error."""
 
     results: list[Value] = field(default_factory=list)
-    arms: list["Arm"] = field(default_factory=list)
-    handed: list["Handover"] = field(default_factory=list)
+    arms: list[Arm] = field(default_factory=list)
+    handed: list[Handover] = field(default_factory=list)
     """Functions that get parameters as the agent passes them, and functions that get nothing."""
 
     functions: dict[tuple[str, int, int], int] = field(default_factory=dict)

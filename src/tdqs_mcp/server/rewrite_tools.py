@@ -37,7 +37,7 @@ from tdqs_mcp.results.improvements import (
     questions_of,
     unused_by_all,
 )
-from tdqs_mcp.results.scores import ServerScore, unjudged
+from tdqs_mcp.results.scores import UNREAD, ServerScore, unjudged
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import HOST, Tier
 from tdqs_mcp.rewriting.targets import read_target
@@ -393,8 +393,12 @@ def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str) -> s
     rewrites, left, old = suggestion.page.rewrites, suggestion.left, request.state.origin
     if not suggestion.report.rewrites:
         return f"No tool here can be read as a definition: score_server with catalog {request.key} says why."
-    if rewrites and all(rewrite.unjudged for rewrite in rewrites):
-        return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
+    reasons = [rewrite.unjudged or "" for rewrite in rewrites]
+    if reasons and all(reasons):
+        is_computed = all(reason.startswith(UNREAD) for reason in reasons)
+        computed = "What the code computes has no rewrite: take the running server, or its capture, as catalog."
+        unproven = "The judge gave no answer, so nothing is proven: suggest_rewrite with catalog"
+        return computed if is_computed else f"{unproven} {new} and judge=offline."
     is_same, goal = new == old, request.goal / 10
     if suggestion.comparison and verdict_of(suggestion.comparison) == WORSE:
         return (
