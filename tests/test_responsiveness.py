@@ -23,7 +23,6 @@ from tdqs_mcp.server.context import ServerContext
 from tdqs_mcp.server.permissions import Permissions
 
 COUNT = 401
-PING_SECONDS = 0.3
 CANCEL_SECONDS = 0.5
 LONG = ("score_server", "suggest_rewrite")
 
@@ -106,16 +105,17 @@ def wire():
 def test_a_ping_is_answered_at_once_during_a_long_call(wire, name):
     wire.ask("ping")
     call = wire.send("tools/call", name=name, arguments={"catalog": many()})
-    waited = []
+    waited, began = [], time.monotonic()
     while not wire.arrived[call].is_set():
         start = time.monotonic()
         wire.ask("ping")
         waited.append(time.monotonic() - start)
         wire.arrived[call].wait(0.05)
+    took = time.monotonic() - began
     print(f"{name}: {len(waited)} pings, the slowest {1000 * max(waited):.0f} ms")  # noqa: T201  # for who runs with -rP
     assert not wire.answers[call]["result"].get("isError")
     assert len(waited) > 3, "the call was long"
-    assert max(waited) < PING_SECONDS
+    assert max(waited) < took / 3, "no ping waits for the call"
 
 
 @pytest.mark.process
