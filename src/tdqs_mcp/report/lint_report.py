@@ -420,14 +420,16 @@ def _forms(group: Sequence[Finding], located: LocatedReport) -> list[list[_Row]]
     if len({finding.message for finding in group}) == 1:
         named_: list[_Row] = [("", Span(tool_names, "dim"))] if tool_names else []
         named_ = in_code if in_code and not is_single else named_
-        rows: list[_Row] = [(_severity(first), (*head, f": {first.message}")), *named_]
+        rows: list[_Row] = [(_severity(first), (*head, f": {first.brief or first.message}")), *named_]
         return [[*rows, *folded_fix], [*rows, *_fix(first)]]
     is_same = len({finding.suggestion for finding in group}) == 1
-    labels = [(Span(located.label(finding), "dim"), f": {finding.message}") for finding in group]
+    labels = [(Span(located.label(finding), "dim"), f": {finding.brief or finding.message}") for finding in group]
     examples = [
         [("", label), *([] if is_same else _fix(finding))] for label, finding in zip(labels, group, strict=True)
     ]
-    forms: list[list[_Row]] = [[(_severity(first), (*head, f": {tool_names or first.message}")), *folded_fix]]
+    forms: list[list[_Row]] = [
+        [(_severity(first), (*head, f": {tool_names or first.brief or first.message}")), *folded_fix]
+    ]
     for count in (1, min(MAX_EXAMPLES, len(group)), len(group)):
         names_shown = f": {tool_names}" if tool_names and count < len(group) else ""
         title = (_severity(first), (*head, f"{names_shown}, such as" if count < len(group) else ""))

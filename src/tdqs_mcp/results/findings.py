@@ -127,6 +127,9 @@ class Finding:
     shared: Internal[str | None] = None
     """What a report says once of all tools with such a finding, after "3 of 12 tools"."""
 
+    brief: Internal[str | None] = None
+    """The message for a line of a screen, with fewer names; None where it names no tools."""
+
     @published(after="subject")
     def path(self) -> Pointer:
         """JSON pointer inside the definition."""

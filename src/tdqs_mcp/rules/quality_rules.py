@@ -7,7 +7,6 @@ from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.claims import cut_lists, vague_result
 from tdqs_mcp.facts.text.effects import (
     clearing_gap,
     loses_data,
@@ -17,8 +16,14 @@ from tdqs_mcp.facts.text.effects import (
     silent_target,
 )
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
-from tdqs_mcp.facts.text.parameter_texts import evident_names, explained_elsewhere, has_heading_about
+from tdqs_mcp.facts.text.parameter_texts import (
+    evident_names,
+    explained_elsewhere,
+    has_heading_about,
+    type_beside_null,
+)
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
+from tdqs_mcp.facts.text.results import cut_results, vague_result
 from tdqs_mcp.facts.text.words import Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import (
@@ -277,12 +282,14 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
             Severity.INFO if is_mild else None,
             shared="leave parameters undocumented that name or schema nearly explains" if is_mild else None,
         )
-    for remark in parameter_texts.unknown_members(subject.remarks, subject.tool.description or ""):
-        is_list = "items" in remark.node.schema
+    told = {parameter.name for parameter in parameters}.difference(parameter.name for parameter in silent)
+    for node in parameter_texts.unknown_members(subject.input_shape, subject.remarks, subject.tool.description or ""):
+        is_list = "items" in type_beside_null(node.schema)[1]
         thing, its = ("a list of objects", "one") if is_list else ("an object", "it")
-        problem = f"{remark.node.name!r} is {thing}, and neither the schema nor the text names a property of {its}"
-        severity = None if remark.node.is_required else Severity.INFO
-        yield Hit(remark.node.path, problem, "declare its properties, or show one object in the text", severity)
+        problem = f"{node.name!r} is {thing}, and neither the schema nor the text names a property of {its}"
+        if node.name in told:
+            severity = None if node.is_required else Severity.INFO
+            yield Hit(node.path, problem, "declare its properties, or show one object in the text", severity)
     for origin in subject.open_origins if subject.prose.language in ("en", None) else ():
         problem = "it comes from, and no other tool is about such a thing"
         if origin.lister:
@@ -350,9 +357,10 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
         problem = f"neither the description nor an output schema says what comes back beyond {thing!r}"
         shared = "say nothing of what comes back but a word such as data"
         yield Hit("/description", problem, "name the fields that the next call or the answer needs", shared=shared)
-    for parameter, amount in cut_lists(prose, subject.input_shape):
+    for parameter, amount in cut_results(prose, subject.input_shape):
         problem = f"the description says 'all', and a call returns {amount} at most unless {parameter!r} asks for more"
-        yield Hit("/description", problem, "say that it returns a page, and how to get the rest")
+        shared = "promise all of a list and return a part of it"
+        yield Hit("/description", problem, "say that it returns a page, and how to get the rest", shared=shared)
 
 
 @rule("TDQ111", severity=Severity.INFO, dimension="conciseness_structure", source="TDQS, checklist 6")

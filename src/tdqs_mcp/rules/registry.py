@@ -318,14 +318,16 @@ def fold(findings: Sequence[Finding], chosen: RuleSelection, *, tool_count: int)
             alone += group
             continue
         several = f"{len(names)} of {tool_count} tools"
-        whole = f"{several} {shared}: {first_of(names, MAX_NAMED)}"
-        message = whole if shared else f"{several}, such as {names[0]!r}: {group[0].message}"
-        alone.append(replace(group[0], subject=locate(None, path=""), message=message))
+        if shared:
+            brief, message = (f"{several} {shared}: {first_of(names, limit)}" for limit in (MAX_NAMED, MAX_LISTED))
+        else:
+            brief = message = f"{several}, such as {names[0]!r}: {group[0].message}"
+        alone.append(replace(group[0], subject=locate(None, path=""), message=message, brief=brief))
     return sorted(alone, key=_order)
 
 
-MAX_NAMED = 2
-"""Tools that one message names."""
+MAX_NAMED, MAX_LISTED = 2, 40
+"""Tools that a line of a screen names, and those that a result does."""
 
 
 def find_hidden(measured: Measured, chosen: RuleSelection, visible: Sequence[Finding]) -> list[Finding]:

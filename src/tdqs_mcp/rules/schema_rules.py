@@ -10,9 +10,17 @@ from tdqs_mcp.facts.schema.walk import Deviation, Node, Shape, keyword_members, 
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.claims import Topic, conditional_needs, open_alternatives, open_choices, open_switches
+from tdqs_mcp.facts.text.claims import (
+    Topic,
+    conditional_needs,
+    open_alternatives,
+    open_choices,
+    open_identifiers,
+    open_switches,
+)
 from tdqs_mcp.facts.text.examples import called_names, find_unfit_calls, find_unfit_examples, misspelled_formats
 from tdqs_mcp.facts.text.open_values import find_open_values
+from tdqs_mcp.facts.text.results import is_null_open, unordered_list
 from tdqs_mcp.facts.threats import list_strings
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.model import Tool
@@ -87,13 +95,16 @@ def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
     weighs=("/description",),
 )
 def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
-    """Fields of the output schema have no description, and no text around them explains them."""
+    """Fields of the output schema have no description, and no text explains them, or when the whole result is null."""
     shape, text = subject.output_shape, subject.tool.description or ""
     fields = parameter_texts.undescribed_fields(shape, text)
     silent = [field for field in fields if not (field.is_top and _is_wrapped(shape))]
     if silent:
         hit = _silent(silent, ("result field", "result fields"), "say what each contains, with its unit or format")
         yield hit._replace(shared="have result fields without a description")
+    if is_null_open(subject.prose, shape):
+        problem, shared = "the result may be null, and nothing says when", "may return null, and say nowhere when"
+        yield Hit("/outputSchema", problem, "say what null means: nothing found, or a failure", shared=shared)
 
 
 def _is_wrapped(shape: Shape) -> bool:
@@ -119,13 +130,17 @@ def _dotted(path: str) -> str:
     severity=Severity.INFO,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, validation",
+    weighs=("/description",),
 )
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
-    """A range, a count, JSON or a list is only in a parameter's text; or its unit, its form or its limit is nowhere."""
+    """A range, a count, JSON or a list is only in a parameter's text; or a unit, form, limit or order is nowhere."""
     for value in find_open_values(subject.explanations, subject.tool.description or ""):
         problem, suggestion, shared = read_table("open_values.toml")[value.kind]
         message = f"{value.node.name!r}: {problem.format(value.words)}"
         yield Hit(value.path, message, suggestion, shared=shared)
+    if node := unordered_list(subject.tool.name, subject.prose, subject.input_shape, subject.remarks):
+        problem, suggestion, shared = read_table("open_values.toml")["order"]
+        yield Hit(node.path, f"{node.name!r}: {problem}", suggestion, shared=shared)
 
 
 @rule(
@@ -242,6 +257,7 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
 
 
 NEED_FIX = "say in the tool's description what each kind of call needs, and what a call without it gets"
+ALTERNATIVES_FIX = "say in the text what a call with none or with both gets"
 NULL_FIX = "leave the default out, or allow null, as with `str | None = None`"
 
 
@@ -401,8 +417,10 @@ def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
         yield Hit(mention.path, problem, NEED_FIX, Severity.INFO, shared=shared)
     for path, names, words in open_alternatives(subject.texts, subject.input_shape):
         problem = f"{' and '.join(map(repr, names))}: only the text says {words[:MAX_QUOTE]!r}"
-        fix = "say in the text what a call with none or with both gets"
-        yield Hit(path, problem, fix, Severity.INFO, shared=shared)
+        yield Hit(path, problem, ALTERNATIVES_FIX, Severity.INFO, shared=shared)
+    if names := open_identifiers(subject.prose, subject.input_shape, subject.explanations):
+        problem = f"nothing says which of {' and '.join(map(repr, names))} a call needs"
+        yield Hit("/inputSchema/properties", problem, ALTERNATIVES_FIX, Severity.INFO, shared=shared)
 
 
 def _breaches(

@@ -8,20 +8,18 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, cached_by_text, expand, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.schema.walk import Accepted, Shape, accepted_values
+from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape, accepted_values
 from tdqs_mcp.facts.spelling import first_of, name_parts
 from tdqs_mcp.facts.text.parameter_texts import (
     DIGITS,
     Clash,
     MentionKind,
     ParameterMention,
-    is_count,
-    tells_result,
     type_beside_null,
     words_in,
 )
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.words import Cue, Effect
+from tdqs_mcp.facts.text.words import Effect
 
 MAX_LISTED = 60
 """Values of one list that are compared."""
@@ -149,46 +147,6 @@ def stated_default(text: str) -> str | None:
     matches = _PATTERNS.default.finditer(text) if "efault" in text else ()
     values = (literal for match in matches if (literal := _literal(match, text, 0, frozenset())) is not None)
     return next(values, None)
-
-
-def cut_lists(prose: Prose, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield the parameters that limit a list which the description calls whole, with the number of one call.
-
-    "Get a list of all users in the workspace", `limit`, "Maximum number of users (default 100)".
-    """
-    opening = prose.sentences[0] if prose.sentences else ""
-    is_every = "every" in prose.vocabulary  # "Raw evidence: every hostname in the window"
-    is_whole = is_every or ("all" in prose.vocabulary and prose.verb in _words("listing_verbs"))
-    if (
-        not is_whole
-        or prose.effect not in (Effect.READ, None)
-        or Cue.LIMIT in prose.cues
-        or not _words("paging").isdisjoint(prose.vocabulary)
-    ):
-        return
-    for node in shape.tops if _PATTERNS.whole_list.search(opening) else ():
-        schema, parts = node.schema, name_parts(node.name or "")
-        text = schema["description"] if isinstance(schema.get("description"), str) else ""
-        is_limit = is_count(node, text) or (not text and parts[-1:] and parts[-1] in _words("limiting"))
-        number = next((schema[key] for key in ("default", "maximum") if type(schema.get(key)) is int), None)
-        amount = stated_default(text) if number is None else spell(number)
-        if amount and amount.isdigit() and amount != "0" and is_limit:
-            yield node.name or "", amount
-
-
-def vague_result(prose: Prose, places: Iterable[int], output: Shape) -> str | None:
-    """Return what comes back from a reading tool, where sentences at `places` and output schema have no more than that.
-
-    "Get details of a specific event" has details.
-    """
-    is_reading = prose.effect is prose.name_effect is Effect.READ and prose.language == "en"
-    if not is_reading or Cue.RETURN in prose.cues or tells_result(output):
-        return None
-    text = " ".join(prose.sentences[place] for place in places)
-    if _PATTERNS.told_result.search(text):
-        return None
-    match = _PATTERNS.vague_thing.match(text)
-    return match["thing"] if match else None
 
 
 def open_choices(prose: Prose, shape: Shape) -> Iterator[str]:
@@ -585,6 +543,29 @@ def conditional_needs(mentions: Sequence[ParameterMention], shape: Shape) -> Ite
         match = _PATTERNS.needed.search(mention.text) if may_need else None
         if match and not (names | values - {node.name}).isdisjoint(_NAMES.findall(match[0])):
             yield mention, match[0]
+
+
+def open_identifiers(prose: Prose, shape: Shape, mentions: Sequence[ParameterMention]) -> Sequence[str]:
+    """Return the optional parameters that identify one thing, `issueId` and `issueKey`; none if a text chooses.
+
+    An `alias` beside a `series_id` may be one of that. What narrows a list, or is new, identifies nothing.
+    """
+    by_thing: dict[Sequence[str], list[Node]] = {}
+    is_read = prose.language in ("en", None) and _BRANCHING.isdisjoint(shape.root)
+    for node in shape.tops if is_read and _words("choosing").isdisjoint(prose.vocabulary) else ():
+        *thing, last = name_parts(node.name or "") or ("",)
+        kind, default = type_beside_null(node.schema)[0], node.schema.get("default")
+        is_open = not node.is_required and kind in ("string", "integer", "number") and default in (None, "")
+        if is_open and last in words_from("names", "identifiers"):
+            by_thing.setdefault(tuple(thing), []).append(node)
+    aliases = [node for node in by_thing.pop((), ()) if node.name in _words("other_names")]
+    for nodes in by_thing.values():
+        group = [*nodes, *aliases]
+        is_id = any((node.name or "").lower().endswith("id") for node in nodes)
+        words = frozenset(word for mention in mentions if mention.node in group for word in mention.words)
+        if is_id and len(group) > 1 and (_words("choosing") | _words("narrowing")).isdisjoint(words):
+            return [node.name or "" for node in group]
+    return []
 
 
 def open_alternatives(texts: Iterable[tuple[str, str]], shape: Shape) -> Iterator[tuple[str, Sequence[str], str]]:

@@ -368,20 +368,28 @@ def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
             yield node
 
 
-def unknown_members(remarks: Sequence[ParameterMention], description: str) -> Iterator[ParameterMention]:
-    """Described objects, or lists of them, that take some members, of which neither schema nor text names one."""
-    for remark in remarks:
-        own = type_beside_null(remark.node.schema)[1]
+def unknown_members(shape: Shape, remarks: Sequence[ParameterMention], description: str) -> Iterator[Node]:
+    """Yield objects, or lists of them, that take some members, of which neither schema nor text names one.
+
+    Of one without a description, also an object of texts or numbers: its keys are as unknown.
+    """
+    texts = {remark.node.path: remark.text for remark in remarks}
+    explained = {entry.name for entry in list_entries(description)}
+    for node in shape.tops:
+        own = type_beside_null(node.schema)[1]
         items = own.get("items")
         schema = items if isinstance(items, dict) else own
-        is_object = remark.node.is_top and schema.get("type") == "object"
-        is_free = is_object and schema.get("additionalProperties", True) in (True, {})
-        if is_free and _MEMBER_KEYWORDS.isdisjoint(schema) and _MEMBER_KEYWORDS.isdisjoint(remark.node.schema):
-            texts = (remark.text, str(schema.get("description", "")))
-            is_shown = any(map(_TEXT_PATTERNS.members.search, texts)) or f"`{remark.node.name}`" in description
-            is_explained = any(entry.name == remark.node.name for entry in list_entries(description))
-            if not (is_shown or is_explained):
-                yield remark
+        beside_null = set() if own is node.schema else {"anyOf"}
+        if schema.get("type") != "object" or not _MEMBER_KEYWORDS.isdisjoint(
+            {*schema, *own, *node.schema} - beside_null
+        ):
+            continue
+        text, values = texts.get(node.path), schema.get("additionalProperties", True)
+        shown = (description if text is None else text, str(schema.get("description", "")))
+        is_free = values in (True, {}) or (text is None and isinstance(values, dict) and "type" in values)
+        is_shown = any(map(_TEXT_PATTERNS.members.search, shown)) or f"`{node.name}`" in description
+        if is_free and not is_shown and node.name not in explained:
+            yield node
 
 
 _MEMBER_KEYWORDS = frozenset("properties patternProperties propertyNames examples anyOf oneOf allOf".split())
