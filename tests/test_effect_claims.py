@@ -29,6 +29,12 @@ WRITES = [
     ("export_orders", "Exports all orders to a CSV file in the working directory."),
     ("ship", "Deploys the app to production."),
     ("run_command", "Run any shell command on the host."),
+    ("run_sql", "Execute a SQL statement, including INSERT and DELETE, on the ledger."),
+    ("restart_crane", "Restart the crane."),
+    ("press_button", "Press a button of the crane."),
+    ("check_crane", "Checks the crane, then triggers a new round."),
+    ("get_manifest", "Downloads the manifest to a local path."),
+    ("convert_note", "Converts the note and stores the result in the harbor folder."),
 ]
 
 READS = [
@@ -42,6 +48,9 @@ READS = [
     ("get_prices", "Gets prices. It sends a request to the exchange."),
     ("clean_text", "Removes duplicates from the list and returns it."),
     ("add", "Adds two numbers."),
+    ("start_search", "Start a search of the log that returns results bit by bit."),
+    ("run_sql", "Run a query. INSERT and DELETE are refused."),
+    ("get_form", "Get a form with its address and the tags it applies to contacts."),
     ("get_saved_views", "Returns the views. Each has a name that is stored in lower case."),
     ("get_order", "Gets an order. An order can be deleted with another tool."),
     ("get_order", "Gets an order. If it was removed, the answer is empty."),
@@ -109,8 +118,7 @@ def test_each_rule_about_hints_knows_each_verb_of_deletion(verb):
     assert fired("TDQ240", name, text, archive, readOnlyHint=False, destructiveHint=False) == ["warning"]
     schema = {"type": "object", "properties": archive, "required": ["project_id"]}
     policy = Policy(selection=registry.select(names=["TDQ107"]))
-    is_lost = verb not in ("cancel", "reset")  # what ends may stay on record
-    assert len(linting.lint(catalogs.read([tool(name, text, schema)]), policy).findings) == is_lost
+    assert len(linting.lint(catalogs.read([tool(name, text, schema)]), policy).findings) == 1
 
 
 def test_what_only_an_optional_parameter_does_is_told_apart():

@@ -416,7 +416,9 @@ def harmless_deletion(subject: Subject) -> Iterator[Hit]:
             "set it to true, so that clients ask before the call",
         )
         return
-    is_update = prose.effect is prose.name_effect is Effect.UPDATE and prose.verb in OVERT_MUTATIONS
+    # "Stage a schema change" has no verb of change
+    is_overt = prose.verb in OVERT_MUTATIONS or (prose.opens_with_verb and prose.verb in _hint_words("editing"))
+    is_update = prose.effect is prose.name_effect is Effect.UPDATE and is_overt
     is_clearing = prose.opens_with_verb and prose.verb in deleting_verbs() and "from" not in prose.spoken[0]
     if is_denied and (is_update or is_clearing):
         yield Hit(

@@ -96,12 +96,12 @@ def deleting_verbs() -> frozenset[str]:
 
 
 def loses_data(prose: Prose, shape: Shape) -> bool:
-    """Return whether the first verb is one of deletion, and no word tells how much is lost.
+    """Return whether the first verb is one of deletion or replacement, and no word tells how much is lost.
 
     What a pure function may do as well ("Remove the background") is a deletion of a thing that a required parameter
     identifies; a member that is removed from a group can be added again.
     """
-    if prose.effect is not Effect.DELETE or prose.verb not in deleting_verbs() - _words("ending"):
+    if prose.verb not in deleting_verbs() | _words("replacing_verbs"):
         return False
     first = prose.spoken[0] if prose.spoken else ()
     tops = (name_parts(node.name or "") for node in shape.nodes if node.is_top and node.is_required)
@@ -221,10 +221,18 @@ def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
     if prose.opens_with_verb and prose.verb in (deleting_verbs() - _words("weak") | OVERT_MUTATIONS):
         is_weak = prose.verb in _words("weak")
         yield EffectClaim(prose.verb in deleting_verbs(), f"the description says {prose.verb!r}", is_weak=is_weak)
+    if prose.effect is not Effect.ACT or not prose.opens_with_verb:
+        return
     # "Run any shell command on the host."
-    runs = prose.verb in parts and prose.effect is Effect.ACT and prose.opens_with_verb
-    if runs and not _words("commands").isdisjoint(prose.spoken[0]):
-        yield EffectClaim(is_destroying=False, evidence=f"it says that it may {prose.verb} any command")
+    if prose.verb in _words("running") and not _words("commands").isdisjoint(prose.spoken[0]):
+        yield EffectClaim(is_destroying=True, evidence=f"it says that it may {prose.verb} any command")
+    # "Start a search" reads
+    is_asking = any(EFFECTS.get(word) is Effect.READ for word in prose.spoken[0][1:5])
+    if prose.verb in _words("operating") and not is_asking:
+        yield EffectClaim(is_destroying=False, evidence=f"the description says {prose.verb!r}")
+    for sentence in prose.sentences if prose.verb in _words("running") else ():
+        if (match := _PATTERNS.changing_query.search(sentence)) and not _PATTERNS.refusal.search(sentence):
+            yield EffectClaim(is_destroying=True, evidence=f"a sentence names {match[0]}: {sentence[:MAX_QUOTE]!r}")
 
 
 def _by_choices(node: Node, shape: Shape) -> Iterator[EffectClaim]:
@@ -279,19 +287,23 @@ def sentence_claims(
     if _PATTERNS.final.search(lowered):
         yield EffectClaim(is_destroying=True, evidence=f"a sentence says that its effect is final: {quote}")
         return
-    verbs = _lasting_verbs() | own_verbs
+    lasting = _lasting_verbs() | own_verbs
+    certain = lasting | _words("exporting") | _words("operating")
     verb_form, is_list = "", is_opening
     for number, clause in enumerate(_PATTERNS.clause_end.split(lowered)):
         words = words_of(clause)
         is_joined = number > 0 and verb_form != ""
         may_order = is_opening and (number == 0 or verb_form == "order")
+        # "Reads the inbox and marks every message as read."
+        is_next = is_opening and is_joined and any(_is_in(word, _changing_verbs()) for word in words[:1])
+        verbs = lasting | _changing_verbs() if is_next else lasting
         # "List, create, or close a tab": verbs that share their object
         is_list = is_list and bool(words) and LEMMAS.get(words[0]) == words[0]
         bare = words[0] if is_list and len(words) == 1 and words[0] in _chosen_verbs() else None
         word = _active_verb(words, clause, verbs, may_order=may_order) or _passive_verb(words, clause, verbs) or bare
         if word is not None:
             is_destroying = _is_in(word, deleting_verbs() | _words("gone") | {"replace"})
-            is_weak = _is_in(word, _words("weak") - _lasting_verbs())
+            is_weak = _is_in(word, _words("weak") - _lasting_verbs()) or not _is_in(word, certain)
             yield EffectClaim(is_destroying, f"a sentence says {word!r}: {quote}", is_weak=is_weak)
         is_list = is_list and len(words) == 1
         if number == 0 or not is_joined:
@@ -356,6 +368,13 @@ def _lasting_verbs() -> frozenset[str]:
     return deleting_verbs() - _words("weak") | {"remove", "discard"} | _words("lasting") | _words("gone")
 
 
+@cache
+def _changing_verbs() -> frozenset[str]:
+    """Verbs of a change, which may be one of the answer, but not those that a pure function shares."""
+    changing = frozenset(verb for verb, effect in EFFECTS.items() if effect.is_mutating)
+    return changing - _words("weak") | _words("operating")
+
+
 def _verbs_of_name(name: str) -> frozenset[str]:
     """Return the verbs of change that a name opens with or joins by "and": `search_and_replace`."""
     parts = name_parts(name)
@@ -367,7 +386,7 @@ def _verbs_of_name(name: str) -> frozenset[str]:
 @cache
 def _forms_of(own_verbs: frozenset[str]) -> frozenset[str]:
     """Words without one of which a sentence claims no change, by these verbs either."""
-    lasting = _lasting_verbs() | own_verbs | _words("exporting") | _chosen_verbs()
+    lasting = _lasting_verbs() | _changing_verbs() | own_verbs | _words("exporting") | _chosen_verbs()
     inflected = {form for form, lemma in LEMMAS.items() if lemma in lasting}
     return lasting | inflected | {f"{verb}s" for verb in lasting} | _words("final") | {"destructive"}
 
