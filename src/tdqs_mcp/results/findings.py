@@ -343,14 +343,10 @@ def harm_of(finding: Finding) -> int:
     return _LANES.index(lane) if lane in _LANES else len(_LANES)
 
 
-_LOSSES = "TDQ107"
-"""The rule of what a call destroys without saying so."""
-
-
 def rank_of(finding: Finding) -> int:
-    """Return the rank of the severity by which a screen is filled; an undisclosed loss has that of a warning."""
-    least = Severity.WARNING.rank if finding.rule == _LOSSES else 0
-    return max(finding.severity.rank, least)
+    """Return the rank of the severity by which a screen is filled; what a call does has at least that of a warning."""
+    is_about_effect = finding.dimension == "behavioral_transparency" and not finding.shared
+    return max(finding.severity.rank, Severity.WARNING.rank if is_about_effect else 0)
 
 
 _SECURITY = "TDQ5"

@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -53,17 +53,13 @@ class Audience(NamedTuple):
     def limits(self, *checks: str) -> list[tuple[Limit, list[Client]]]:
         """The limits of these checks that are findings here, each with the clients that it holds for."""
         limits = (limit for limit in all_limits() if limit.check in checks and self.severity(limit))
-        clients_by_limit = (
-            (limit, [CLIENTS[name] for name in limit.clients if self._counts(CLIENTS[name])]) for limit in limits
-        )
+        counting = self.clients or [name for name, client in CLIENTS.items() if not client.is_strict]
+        clients_by_limit = ((limit, [CLIENTS[name] for name in limit.clients if name in counting]) for limit in limits)
         return [(limit, clients) for limit, clients in clients_by_limit if clients]
 
     def severity(self, limit: Limit) -> Severity | None:
         """The severity of a finding about a limit, which is mild where nobody names the client; None for no finding."""
         return limit.severity if self.clients else limit.default
-
-    def _counts(self, client: Client) -> bool:
-        return client.id in self.clients if self.clients else not client.is_strict
 
 
 def check_clients(names: Sequence[str]) -> tuple[str, ...]:
@@ -147,14 +143,10 @@ def _data() -> Mapping[str, Any]:
     return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", "client_limits.toml").read_text(encoding="utf-8"))
 
 
-def _clients() -> dict[str, Client]:
-    return {name: Client(id=name, **entry) for name, entry in _data()["clients"].items()}
-
-
 LONG_NAME = 50
 """Characters of a name from which a message says how many there are: below, only a character can be refused."""
 
-CLIENTS: Mapping[str, Client] = _clients()
+CLIENTS = {name: Client(id=name, **entry) for name, entry in _data()["clients"].items()}
 CLIENTS_OWN = "tool-name"
 """The check that each client has of its own: it reads the name that the client makes of the tool's."""
 
@@ -228,18 +220,13 @@ def used_keywords(shape: Shape, words: Container[str]) -> Iterator[Deviation]:
             yield from (Deviation(f"{node.path}/{word}", f"{word} {_owner(node.path)}") for node in nodes)
 
 
-def arrays_without_items(shape: Shape) -> Iterator[Deviation]:
-    """Arrays that do not say what is in them."""
+def arrays_without_items(shape: Shape, *, is_listed: bool = False) -> Iterator[Deviation]:
+    """Arrays that do not say what is in them, by a type or by a list of types."""
     for node in shape.by_keyword.get("type", ()):
-        if node.schema["type"] == "array" and "items" not in node.schema:
+        kind = node.schema["type"]
+        is_array = kind == "array" if not is_listed else _is_list(kind) and "array" in kind
+        if is_array and "items" not in node.schema:
             yield Deviation(node.path, f"the array {_name(node.path)} without items")
-
-
-def listed_arrays_without_items(shape: Shape) -> Iterator[Deviation]:
-    """Lists of types with an array that does not say what is in it."""
-    for node in shape.by_keyword.get("type", ()):
-        if _is_list(node.schema["type"]) and "array" in node.schema["type"] and "items" not in node.schema:
-            yield Deviation(node.path, f"the array {_owner(node.path)} without items")
 
 
 def type_lists(shape: Shape) -> Iterator[Deviation]:
@@ -330,7 +317,7 @@ SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Deviation]]] = {
         check: lambda shape, _, find=find: find(shape)
         for check, find in {
             "array-items": arrays_without_items,
-            "listed-array-items": listed_arrays_without_items,
+            "listed-array-items": partial(arrays_without_items, is_listed=True),
             "single-types": type_lists,
             "text-enums": enums_beyond_text,
             "filled-enums": empty_choices,

@@ -93,24 +93,13 @@ def verbatim_name(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ116", "DESC-004", confidence=Confidence.LOW, dimension="purpose_clarity")
 def absent_verb(subject: Subject) -> Iterator[Hit]:
     """The description has no common verb, so an agent cannot tell what kind of tool it is."""
-    if subject.signals.is_missing_description or not _is_english(subject.tool, subject.prose):
-        return
-    if not _has_verb(subject.tool, subject.prose):
+    text, words = subject.tool.description or "", subject.prose.words
+    # plain ASCII, or Latin with a word of English grammar; other languages have verbs of their own
+    is_english = text.isascii() or (is_latin(subject.tool) and not _words("grammar").isdisjoint(words))
+    parts = _LETTERS.findall(text[:MAX_TEXT].lower())  # of joined words too
+    has_verb = any(word in LEMMAS for word in (*words, *parts)) or not _more_verb_forms().isdisjoint(parts)
+    if not subject.signals.is_missing_description and is_english and not has_verb:
         yield Hit("/description", "the description has no common verb", "open with the verb for what the tool does")
-
-
-def _is_english(tool: Tool, prose: Prose) -> bool:
-    """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
-    is_ascii = (tool.description or "").isascii()
-    return is_ascii or (is_latin(tool) and not _words("grammar").isdisjoint(prose.words))
-
-
-def _has_verb(tool: Tool, prose: Prose) -> bool:
-    """A word of the description, or a part of a joined one, is a common verb in some form."""
-    text = (tool.description or "")[:MAX_TEXT]
-    return any(word in LEMMAS for word in prose.words) or any(
-        word in LEMMAS or word in _more_verb_forms() for word in _LETTERS.findall(text.lower())
-    )
 
 
 @cache
@@ -127,13 +116,9 @@ def _more_verb_forms() -> frozenset[str]:
 @_mcptest("TDQ117", "DESC-005", confidence=Confidence.LOW, dimension="usage_guidelines")
 def positional_phrase(subject: Subject) -> Iterator[Hit]:
     """The description points to a place in a list of tools that no agent sees in that order."""
-    phrase = _find_position(subject.prose)
-    if phrase:
-        yield Hit(
-            "/description",
-            f"{phrase!r} points to a position, but tools have no fixed order",
-            "name the tool or the parameter that is meant",
-        )
+    if phrase := _find_position(subject.prose):
+        problem = f"{phrase!r} points to a position, but tools have no fixed order"
+        yield Hit("/description", problem, "name the tool or the parameter that is meant")
 
 
 def _find_position(prose: Prose) -> str | None:

@@ -143,16 +143,14 @@ def _app_problems(tool: Tool, catalog: Catalog) -> Iterator[tuple[str, str, bool
         yield path, f"resourceUri is {_quoted(uri)}, but an app's URI starts with ui://", False
     elif uri is not None and catalog.capabilities is not None and "resources" not in catalog.capabilities:
         yield path, f"{_quoted(uri)} cannot be read: the server does not declare resources", False
-    elif uri is not None and (listed := _other_type(uri, catalog.resources or ())):
-        yield path, f"{_quoted(uri)} is listed with type {_quoted(listed)}, but hosts show {APP_TYPE}", True
+    else:
+        same = (item for item in catalog.resources or () if item.uri == uri is not None and not item.is_template)
+        types = (item.mime_type for item in same)
+        if listed := next((kind for kind in types if kind and kind.replace(" ", "").lower() != APP_TYPE), None):
+            yield path, f"{_quoted(uri)} is listed with type {_quoted(listed)}, but hosts show {APP_TYPE}", True
     is_list = isinstance(visibility, list)
     if visibility is not None and not (is_list and _words("app_visibility").issuperset(map(str, visibility))):
         yield "ui/visibility", 'visibility is not a list of "model" and "app"', False
-
-
-def _other_type(uri: str, resources: Sequence[Resource]) -> str | None:
-    types = (resource.mime_type for resource in resources if resource.uri == uri and not resource.is_template)
-    return next((kind for kind in types if kind and kind.replace(" ", "").lower() != APP_TYPE), None)
 
 
 @rule("TDQ265", severity=Severity.ERROR, source="MCP 2025-11-25, Tasks, Tool-Level Negotiation")

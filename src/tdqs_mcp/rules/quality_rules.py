@@ -18,8 +18,6 @@ from tdqs_mcp.facts.text.effects import (
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.parameter_texts import (
     evident_names,
-    explained_elsewhere,
-    has_heading_about,
     type_beside_null,
 )
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
@@ -34,14 +32,11 @@ from tdqs_mcp.rules.linter_rules import (
     unstated_usage,
     verbatim_name,
 )
-from tdqs_mcp.rules.rule import Hit, Rule, rule
+from tdqs_mcp.rules.rule import MAX_NAMED, Hit, Rule, rule
 
 _words = partial(words_from, "hints")
 COPIED_WORDS = 12
 """Repeated words from which cutting them is worth a finding: about one sentence."""
-
-MAX_NAMED = 5
-"""Tools that one message names."""
 
 
 @rule(
@@ -187,7 +182,9 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     is_partial = prose.verb in _words("editing") and any(
         not node.is_required or node.schema.get("type") not in WHOLE_TYPES for node in subject.input_shape.tops
     )
-    if is_silent and _loses_something(subject, is_partial=is_partial):
+    remarks = (remark for remark in subject.remarks if remark.node.is_top)
+    is_unkept = is_partial and all(_words("keeping").isdisjoint(remark.words) for remark in remarks)
+    if is_silent and (is_unkept or loses_data(prose, subject.input_shape)):
         lost = "what happens to values that are left out" if is_partial else "whether it can be undone"
         yield Hit(
             "/description",
@@ -222,14 +219,6 @@ def _is_bare(subject: Subject) -> bool:
     return len(own) == 1 and len(own[0]) <= MAX_BARE_WORDS
 
 
-def _loses_something(subject: Subject, *, is_partial: bool) -> bool:
-    """It deletes without a word of loss, or changes a part without a word about the rest."""
-    if loses_data(subject.prose, subject.input_shape):
-        return True
-    remarks = (remark for remark in subject.remarks if remark.node.is_top)
-    return is_partial and all(_words("keeping").isdisjoint(remark.words) for remark in remarks)
-
-
 OUTCOMES = {
     Effect.CREATE: "say what happens to one that already exists, and whether the others are still made",
     Effect.UPDATE: "say what happens to one that does not exist, and whether the others are still changed",
@@ -256,17 +245,14 @@ MAX_BARE_WORDS = 15
 def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
     parameters = subject.signals.parameters
-    silent = [parameter for parameter in parameters if not parameter.description.strip()]
-    named = find_parameters(subject.tool.description, subject.prose.words, silent)
-    silent = [parameter for parameter in silent if parameter.name not in named]
-    required = [parameter.name for parameter in parameters if parameter.is_required]
-    silent = [
-        parameter
-        for parameter in silent
-        if required != [parameter.name] or not has_heading_about(parameter.name, subject.tool.description or "")
-    ]
-    explained = explained_elsewhere(subject.input_shape, subject.tool.description or "") if silent else frozenset()
-    silent = [parameter for parameter in silent if parameter.name not in explained]
+    text = subject.tool.description or ""
+    bare = [parameter for parameter in parameters if not parameter.description.strip()]
+    explained = (
+        {*find_parameters(text, subject.prose.words, bare), *parameter_texts.explained_names(subject.input_shape, text)}
+        if bare
+        else set()
+    )
+    silent = [parameter for parameter in bare if parameter.name not in explained]
     if silent:
         evident = evident_names(subject.tool, subject.prose.words, subject.sibling_words)
         puzzling = [parameter for parameter in silent if parameter.name not in evident]
@@ -283,7 +269,7 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
             shared="leave parameters undocumented that name or schema nearly explains" if is_mild else None,
         )
     told = {parameter.name for parameter in parameters}.difference(parameter.name for parameter in silent)
-    for node in parameter_texts.unknown_members(subject.input_shape, subject.remarks, subject.tool.description or ""):
+    for node in parameter_texts.unknown_members(subject.input_shape, subject.remarks, text):
         is_list = "items" in type_beside_null(node.schema)[1]
         thing, its = ("a list of objects", "one") if is_list else ("an object", "it")
         problem = f"{node.name!r} is {thing}, and neither the schema nor the text names a property of {its}"

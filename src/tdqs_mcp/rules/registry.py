@@ -115,7 +115,8 @@ def select(
     # with its rule selected or off, a variant has nothing of its own to report
     variants = {check for check in selected if rule_of[check] not in {check} | selected | unnamed | off}
     rules = {rule_of[check] for check in selected if rule_of[check] == check or check in variants}
-    hidden = set() if names else questions.keys() & _uncertain(table)
+    uncertain = {rule.id for rule in table if (rule.confidence, rule.persona) == (Confidence.LOW, Persona.AUTHOR)}
+    hidden = set() if names else questions.keys() & uncertain
     own |= {check: own[rule_of[check]] for check in variants if rule_of[check] in own}
     as_variants = {rule_of[check] for check in variants}
     return RuleSelection(
@@ -215,10 +216,6 @@ def _is_shown(rule: AnyRule, profile: Profile) -> bool:
 def _foreign_rules() -> AbstractSet[str]:
     checks, foreign = _all_checks(RULES), (profile for profile in PROFILES.values() if profile.is_foreign)
     return {rule for profile in foreign for rule in _profile_severities(checks, profile)}
-
-
-def _uncertain(table: Sequence[AnyRule]) -> set[str]:
-    return {rule.id for rule in table if rule.confidence is Confidence.LOW and rule.persona is Persona.AUTHOR}
 
 
 def _split(table: Sequence[AnyRule], words: Iterable[str]) -> tuple[set[str], set[str]]:

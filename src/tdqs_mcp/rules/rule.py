@@ -15,6 +15,8 @@ from tdqs_mcp.results.tool_code import CodePlace
 
 Seen = TypeVar("Seen")
 _REPOSITORY = "https://github.com/tdqs-mcp/tdqs-mcp"
+MAX_NAMED = 5
+"""Tools or parameters that one message names."""
 
 
 class Hit(NamedTuple):
@@ -240,20 +242,16 @@ def read_table(name: str) -> Mapping[str, Any]:
     return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", name).read_text(encoding="utf-8"))
 
 
-def _read_profiles() -> dict[str, Profile]:
-    return {
-        name: Profile(**entry | ({"rules": _read_rules(entry["rules"])} if "rules" in entry else {}))
-        for name, entry in read_table("profiles.toml").items()
-    }
-
-
 def lane_of(rule_id: str) -> str:
     """Return what the lane of a rule is about."""
     return str(read_table("lanes.toml").get(rule_id[:4], "Custom rules"))
 
 
 DEFAULT_PROFILE = Profile(summary="every rule but the uncertain ones and those for auditors")
-PROFILES: Mapping[str, Profile] = _read_profiles()
+PROFILES: Mapping[str, Profile] = {
+    name: Profile(**entry | ({"rules": _read_rules(entry["rules"])} if "rules" in entry else {}))
+    for name, entry in read_table("profiles.toml").items()
+}
 
 
 def source_severities(profile: str) -> Mapping[str, Severity]:

@@ -26,13 +26,10 @@ from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import missing_schema, schema_of_another_type, unknown_requirement
-from tdqs_mcp.rules.rule import Hit, read_table, rule
+from tdqs_mcp.rules.rule import MAX_NAMED, Hit, read_table, rule
 
 MAX_QUOTE = 80
 """Characters of a sentence that a message quotes."""
-
-MAX_NAMED = 5
-"""Parameters that one message names."""
 
 
 @rule("TDQ131", severity=Severity.WARNING, dimension="purpose_clarity", source="TDQS, hard gates")
@@ -98,18 +95,14 @@ def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
     """Fields of the output schema have no description, and no text explains them, or when the whole result is null."""
     shape, text = subject.output_shape, subject.tool.description or ""
     fields = parameter_texts.undescribed_fields(shape, text)
-    silent = [field for field in fields if not (field.is_top and _is_wrapped(shape))]
+    is_wrapped = keyword_members(shape.root).keys() == {"result"}  # the object that a framework puts around a result
+    silent = [field for field in fields if not (field.is_top and is_wrapped)]
     if silent:
         hit = _silent(silent, ("result field", "result fields"), "say what each contains, with its unit or format")
         yield hit._replace(shared="have result fields without a description")
     if is_null_open(subject.prose, shape):
         problem, shared = "the result may be null, and nothing says when", "may return null, and say nowhere when"
         yield Hit("/outputSchema", problem, "say what null means: nothing found, or a failure", shared=shared)
-
-
-def _is_wrapped(shape: Shape) -> bool:
-    """The object that a framework puts around a result."""
-    return keyword_members(shape.root).keys() == {"result"}
 
 
 def _silent(nodes: Sequence[Node], nouns: tuple[str, str], suggestion: str) -> Hit:

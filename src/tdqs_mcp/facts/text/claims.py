@@ -359,17 +359,14 @@ def widened(kinds: frozenset[str]) -> frozenset[str]:
 def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """Return what the description opens with, where nothing in it excuses another type."""
     cue = _opening(mention, accepted.types)
-    if cue is None or _is_granted(mention.text, widened(accepted.types)):
+    # a word of the text names a type that the schema accepts
+    granted = (_type_words()[word.lower()] for word in _PATTERNS.granted.findall(mention.text))
+    if cue is None or any(types & widened(accepted.types) for types in granted):
         return None
     # "Whether to notify: `all` or `none`" is a string of named values
     if accepted.types == {"string"} and _is_excused(mention, accepted, cue):
         return None
     return _type_clash(mention, cue.type_name, accepted, is_plain=False)
-
-
-def _is_granted(text: str, types: frozenset[str]) -> bool:
-    """A word of the text names a type that the schema accepts."""
-    return any(_type_words()[word.lower()] & types for word in _PATTERNS.granted.findall(text))
 
 
 def _is_excused(mention: ParameterMention, accepted: Accepted, cue: TypeCue) -> bool:

@@ -307,13 +307,9 @@ def sentence_claims(
             yield EffectClaim(is_destroying, f"a sentence says {word!r}: {quote}", is_weak=is_weak)
         is_list = is_list and len(words) == 1
         if number == 0 or not is_joined:
-            verb_form = _form_of(words)
-
-
-def _form_of(words: Sequence[str]) -> str:
-    """Return "order" for "Fetch the page", "finite" for "Fetches the page", "" where a clause opens with neither."""
-    first = words[0] if words else ""
-    return "" if first not in LEMMAS else "order" if LEMMAS[first] == first else "finite"
+            # "Fetch the page" is an order, "Fetches the page" finite
+            lemma = LEMMAS.get(words[0]) if words else None
+            verb_form = "" if lemma is None else "order" if lemma == words[0] else "finite"
 
 
 def _active_verb(words: Sequence[str], clause: str, verbs: AbstractSet[str], *, may_order: bool) -> str | None:

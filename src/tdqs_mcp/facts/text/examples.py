@@ -224,7 +224,8 @@ def _call_faults(call: _Call, text: str, root: Mapping[str, Any], path: str) -> 
 
 def _why_unfit_call(call: _Call, text: str, root: Mapping[str, Any]) -> Iterator[str]:
     properties = keyword_members(root)
-    unknown = [name for name in call.arguments if name not in properties] if _is_closed(root) else []
+    is_closed = root.get("additionalProperties", False) is False and _OPENING.isdisjoint(root)
+    unknown = [name for name in call.arguments if name not in properties] if is_closed else []
     if unknown:
         names = first_of(list(map(repr, unknown)), MAX_NAMED)
         yield f"has {names}, which {'are no parameters' if unknown[1:] else 'is no parameter'}"
@@ -239,9 +240,8 @@ def _why_unfit_call(call: _Call, text: str, root: Mapping[str, Any]) -> Iterator
         yield f"lacks {missing[0]!r}, which is required"
 
 
-def _is_closed(schema: Mapping[str, Any]) -> bool:
-    extra = schema.get("additionalProperties", False)
-    return extra is False and not {"patternProperties", "anyOf", "oneOf", "allOf"} & schema.keys()
+_OPENING = frozenset(("patternProperties", "anyOf", "oneOf", "allOf"))
+"""Keywords that may add parameters."""
 
 
 def _assignments(text: str, properties: Mapping[str, Any]) -> Iterator[tuple[str, _Literal]]:

@@ -70,15 +70,12 @@ def _open_number(
     if counts and schema["type"] == "number" and "multipleOf" not in schema:
         yield Opening.COUNT, ""
     is_bound = "maximum" in schema or "exclusiveMaximum" in schema or "enum" in schema
-    if _is_limit(node, counts=counts) and not (is_bound or any(limit.is_upper for limit in limits)):
+    parts = name_parts(node.name or "")
+    is_limit = node.is_top and (parts[-1:] == ("limit",) or (counts and not _words("sizes").isdisjoint(parts)))
+    if is_limit and not (is_bound or any(limit.is_upper for limit in limits)):
         yield Opening.LIMIT, ""
     if node.is_top and _lacks_unit(mention, description):
         yield Opening.UNIT, ""
-
-
-def _is_limit(node: Node, *, counts: bool) -> bool:
-    parts = name_parts(node.name or "")
-    return node.is_top and (parts[-1:] == ("limit",) or (counts and not _words("sizes").isdisjoint(parts)))
 
 
 def _lacks_unit(mention: ParameterMention, description: str) -> bool:

@@ -299,16 +299,13 @@ def _is_placeholder(text: str, name: str, text_words: frozenset[str]) -> bool:
     is_bare = name.lower() not in plain.lower() and words <= _text_words("unwritten") | _ARTICLES
     is_told = is_bare or not words.isdisjoint(_text_words("absence"))
     return _is_unwritten(plain) or (
-        not words.isdisjoint(_text_words("unwritten")) and is_told and words <= _about_texts()
+        not words.isdisjoint(_text_words("unwritten"))
+        and is_told
+        and words <= STOPWORDS | _text_words("unwritten") | _text_words("about_text")
     )
 
 
 _ARTICLES = frozenset(("a", "an", "the", "this", "of", "parameter", "param", "argument", "tool"))
-
-
-@cache
-def _about_texts() -> frozenset[str]:
-    return STOPWORDS | _text_words("unwritten") | _text_words("about_text")
 
 
 def find_unwritten(prose: Prose) -> str | None:
@@ -396,13 +393,16 @@ _MEMBER_KEYWORDS = frozenset("properties patternProperties propertyNames example
 """Keywords by which a schema says something of an object's members; a true `additionalProperties` is no such word."""
 
 
-def explained_elsewhere(shape: Shape, description: str) -> frozenset[str]:
+def explained_names(shape: Shape, description: str) -> frozenset[str]:
     """Return the parameters that refer to a described schema, or whose own properties are all described.
 
-    So are dates if the description shows how to write one: "ISO dates (YYYY-MM-DD)".
+    So are dates if the description shows how to write one, "ISO dates (YYYY-MM-DD)", and the only required parameter if
+    a heading is about that: "Supported ID formats:" for `chem_id`.
     """
+    needed = [node.name for node in shape.tops if node.name and node.is_required]
+    headed = needed if len(needed) == 1 and _has_heading_about(needed[0], description) else []
     silent = (node for node in shape.tops if node.name and not _has_text(node.schema))
-    return frozenset(
+    return frozenset(headed).union(
         node.name or ""
         for node in silent
         if (is_date(node.name or "") and _TEXT_PATTERNS.date_form.search(description))
@@ -410,8 +410,8 @@ def explained_elsewhere(shape: Shape, description: str) -> frozenset[str]:
     )
 
 
-def has_heading_about(name: str, description: str) -> bool:
-    """Return whether a heading is about how to write what has the name: "Supported ID formats:" for `chem_id`."""
+def _has_heading_about(name: str, description: str) -> bool:
+    """Return whether a heading is about how to write what has the name."""
     heads = [words_in(line.rpartition(":")[0]) for line in description[:MAX_TEXT].split("\n") if ":" in line]
     words = {stem(word) for head in heads if not head.isdisjoint(_text_words("form_headings")) for word in head}
     return stem((name_parts(name) or (name,))[-1].lower()) in words

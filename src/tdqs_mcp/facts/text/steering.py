@@ -59,7 +59,8 @@ def find_steering(
                 and kind == "order"
                 and (_PATTERNS.occasion.match(quote, match.end()) or _PATTERNS.condition.match(quote))
             )
-            if match and not is_scoped and not (kind in _SEQUENTIAL and _is_sequence(sentence, quote, siblings)):
+            is_sequence = any(name in sentence for name in siblings) or _PATTERNS.sequence.search(quote)
+            if match and not is_scoped and not (kind in _SEQUENTIAL and is_sequence):
                 yield Steering(place, kind, _around(quote, match.start()))
                 break
 
@@ -87,10 +88,6 @@ _EFFECTS = {
     "secret": "makes the agent ask for a secret",
 }
 _SEQUENTIAL = ("order", "rivalry")
-
-
-def _is_sequence(sentence: str, quote: str, siblings: Sequence[str]) -> bool:
-    return any(name in sentence for name in siblings) or _PATTERNS.sequence.search(quote) is not None
 
 
 def _around(text: str, start: int) -> str:
