@@ -101,7 +101,7 @@ def loses_data(prose: Prose, shape: Shape) -> bool:
     What a pure function may do as well ("Remove the background") is a deletion of a thing that a required parameter
     identifies; a member that is removed from a group can be added again.
     """
-    if prose.verb not in deleting_verbs() | _words("replacing_verbs"):
+    if prose.verb not in deleting_verbs() - _words("ending") | _words("replacing_verbs"):
         return False
     first = prose.spoken[0] if prose.spoken else ()
     tops = (name_parts(node.name or "") for node in shape.nodes if node.is_top and node.is_required)
