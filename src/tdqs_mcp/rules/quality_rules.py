@@ -268,12 +268,12 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
             Severity.INFO if is_mild else None,
             shared="leave parameters undocumented that name or schema nearly explains" if is_mild else None,
         )
-    told = {parameter.name for parameter in parameters}.difference(parameter.name for parameter in silent)
+    documented = {parameter.name for parameter in parameters}.difference(parameter.name for parameter in silent)
     for node in parameter_texts.unknown_members(subject.input_shape, subject.remarks, text):
         is_list = "items" in type_beside_null(node.schema)[1]
         thing, its = ("a list of objects", "one") if is_list else ("an object", "it")
         problem = f"{node.name!r} is {thing}, and neither the schema nor the text names a property of {its}"
-        if node.name in told:
+        if node.name in documented:
             severity = None if node.is_required else Severity.INFO
             yield Hit(node.path, problem, "declare its properties, or show one object in the text", severity)
     for origin in subject.open_origins if subject.prose.language in ("en", None) else ():

@@ -382,9 +382,9 @@ def unknown_members(shape: Shape, remarks: Sequence[ParameterMention], descripti
         ):
             continue
         text, values = texts.get(node.path), schema.get("additionalProperties", True)
-        shown = (description if text is None else text, str(schema.get("description", "")))
+        near_texts = (description if text is None else text, str(schema.get("description", "")))
         is_free = values in (True, {}) or (text is None and isinstance(values, dict) and "type" in values)
-        is_shown = any(map(_TEXT_PATTERNS.members.search, shown)) or f"`{node.name}`" in description
+        is_shown = any(map(_TEXT_PATTERNS.members.search, near_texts)) or f"`{node.name}`" in description
         if is_free and not is_shown and node.name not in explained:
             yield node
 

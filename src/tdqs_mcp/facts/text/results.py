@@ -1,4 +1,4 @@
-"""What a text leaves open about a result: its fields, its order, what cuts it, and when there is none."""
+"""Gaps in what a text tells of a result: its fields, its order, what cuts it, and when there is none."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -68,8 +68,8 @@ def unordered_list(name: str, prose: Prose, shape: Shape, remarks: Iterable[Para
     is_ranked = prose.verb in _words("ranking_verbs") or not _words("ranking_verbs").isdisjoint(parts)
     if not (is_list and is_reading) or is_ranked or prose.language not in ("en", None) or not prose.words:
         return None
-    others = {part for other in shape.names for part in name_parts(other)}
-    texts = (prose.vocabulary, others, *(remark.words for remark in remarks))
+    parameter_words = {word for parameter in shape.names for word in name_parts(parameter)}
+    texts = (prose.vocabulary, parameter_words, *(remark.words for remark in remarks))
     limits = (node for node in shape.tops if name_parts(node.name or "")[-1:] == ("limit",))
     limit = next((node for node in limits if type_beside_null(node.schema)[0] in ("integer", "number")), None)
     return limit if all(map(_words("ordered").isdisjoint, texts)) else None
