@@ -687,7 +687,7 @@ def _limited(subject: Subject, code: ToolCode, demands: _Demands) -> Iterator[St
 def _corrected(text: str, name: str, schema: Mapping[str, Any], code: ToolCode) -> tuple[str, list[CodePlace]]:
     """Return a parameter's text with the code's bounds in place of wider ones, and the lines that prove them."""
     places: list[CodePlace] = []
-    for limit, _ in misstated_limits(name, schema, code):
+    for limit, _ in misstated_limits(name, schema, text, code):
         head, _, number = limit.text.removesuffix(".0").rpartition(" ")
         stated = [bound for bound in find_limits(text) if bound.is_upper is (head == "at most")]
         if head not in BOUNDS or len(stated) != 1 or text.count(stated[0].text) != 1:

@@ -32,6 +32,7 @@ from tdqs_mcp.model import ANNOTATIONS, NOTHING, PARAMETERS, Fact, Material
 from tdqs_mcp.results.improvements import Claim
 from tdqs_mcp.results.tool_code import ToolCode
 from tdqs_mcp.rewriting.schema_conflicts import schema_conflicts
+from tdqs_mcp.rules.code_rules import find_disproof, misstated_limits
 
 _ACTS = lazy_pattern(
     r"(?:it|this tool|the tool|a call|each call) (?:also |may |will )?(\w+)\b(?! (?:nothing|no)\b)"
@@ -348,7 +349,20 @@ class DraftChecker:
         if fact.hint:
             return _opponent(fact, sides)
         reasons = schema_conflicts(claim.text, subject, path=claim.path)
-        return next(reasons, None) or _opponent(fact, sides) or next(self._strangers(claim.text, subject), None)
+        disproof = next(reasons, None) or _opponent(fact, sides) or next(self._disproofs(fact, subject), None)
+        return disproof or next(self._strangers(claim.text, subject), None)
+
+    def _disproofs(self, fact: Fact, subject: Subject) -> Iterator[str]:
+        """Yield what the code does instead of what a statement says, as rules of code read it."""
+        code = self._code.get(subject.tool.name)
+        if code is None or code.handler is None:
+            return
+        schema = arguments.properties(subject.tool).get(fact.parameter or "")
+        for limit, _ in misstated_limits(fact.parameter or "", schema, fact.text, code) if schema else ():
+            yield f"the code gives {limit.parameter} {limit.text} ({limit.file}:{limit.line})"
+        proof = None if fact.parameter else find_disproof(fact.text, subject, code)
+        if proof:
+            yield proof[0]
 
     def _strangers(self, text: str, subject: Subject) -> Iterator[str]:
         """Yield the tools and parameters that a text names and that do not exist."""

@@ -13,8 +13,14 @@ from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import find_limits, stated_default
 from tdqs_mcp.facts.text.effects import deleting_verbs
-from tdqs_mcp.facts.text.statements import stated_hints, stated_keys, states_mere_reading, states_saving
-from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect
+from tdqs_mcp.facts.text.statements import (
+    read_polarity,
+    stated_hints,
+    stated_keys,
+    states_mere_reading,
+    states_saving,
+)
+from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, Effect, stem
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.results.tool_code import (
     CodeEffect,
@@ -174,8 +180,10 @@ def unnamed_host(measured: Measured) -> Iterator[Hit]:
 def misstated_limit(measured: Measured) -> Iterator[Hit]:
     """A text or the schema gives a parameter a wider bound than the code, or another default."""
     for subject, code in _coded(measured):
+        texts = {mention.node.path: mention.text for mention in subject.explanations}
         for name, schema in arguments.properties(subject.tool).items():
-            for limit, claim in misstated_limits(name, schema, code) if isinstance(schema, dict) else ():
+            text = texts.get(arguments.property_pointer(name), "")
+            for limit, claim in misstated_limits(name, schema, text, code) if isinstance(schema, dict) else ():
                 yield Hit(
                     f"/inputSchema/properties/{name}",
                     f"the definition gives {name} {claim}, the code {limit.text}: {limit.file}:{limit.line}",
@@ -190,7 +198,10 @@ def disproved_statement(measured: Measured) -> Iterator[Hit]:
     """A sentence says that the tool only reads, saves a file, or returns an image or keys; its code does otherwise."""
     for subject, code in _coded(measured):
         contradictions = ((text, find_disproof(text, subject, code)) for text in subject.prose.sentences)
+        is_hinted = _hint(subject, "readOnlyHint") is True  # TDQ801 says it
         for text, (claim, place, suggestion) in ((text, proof) for text, proof in contradictions if proof):
+            if is_hinted and says_only_reading(text):
+                continue
             yield Hit(
                 "/description",
                 f"{text!r}, but {claim}",
@@ -212,8 +223,8 @@ def find_disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str,
     also only where it asks neither another machine nor a program. "Returns `id` and `name`" may speak of what is inside
     the result, unless most of these are its keys.
     """
-    if says_only_reading(sentence) and (not states_mere_reading(sentence) or not _tells_change(subject)):
-        if code.read_only is not False or _hint(subject, "readOnlyHint") is True:
+    if says_only_reading(sentence) and (not states_mere_reading(sentence) or not _tells_change(sentence, subject)):
+        if code.read_only is not False:
             return None
         effects = [effect for effect in code.own_effects if effect.is_change]
         return f"the code changes something: {_lines(effects)}", _ordered(effects)[0], "say what it changes"
@@ -237,10 +248,12 @@ def says_only_reading(sentence: str) -> bool:
     return ("readOnlyHint", True) in stated_hints(sentence) or states_mere_reading(sentence)
 
 
-def _tells_change(subject: Subject) -> bool:
-    """Return whether a word of the definition is about a change: "only reads the header" is then about that alone."""
-    verbs = {EFFECTS[LEMMAS[word]] for word in definition_words(subject) if word in LEMMAS}
-    is_kept = not words_from("rewriting", "keeping").isdisjoint(definition_words(subject) - {"file", "files", "disk"})
+def _tells_change(sentence: str, subject: Subject) -> bool:
+    """Return whether the definition tells of a change that the sentence does not deny: the sentence is about a part."""
+    denied = read_polarity(sentence).denied
+    words = {word for word in definition_words(subject) - {"file", "files", "disk"} if stem(word) not in denied}
+    verbs = {EFFECTS[LEMMAS[word]] for word in words if word in LEMMAS}
+    is_kept = not words_from("rewriting", "keeping").isdisjoint(words)
     return is_kept or any(verb.is_mutating for verb in verbs)
 
 
@@ -313,10 +326,10 @@ def definition_words(subject: Subject) -> frozenset[str]:
     return frozenset((*spoken, *(part.lower() for name in names for part in name_parts(name))))
 
 
-def misstated_limits(name: str, schema: Mapping[str, Any], code: ToolCode) -> Iterator[tuple[CodeLimit, str]]:
-    """Yield limits of the code with what the definition says instead: "a maximum of 100", "the default 10"."""
-    text = schema.get("description")
-    text = text if isinstance(text, str) else ""
+def misstated_limits(
+    name: str, schema: Mapping[str, Any], text: str, code: ToolCode
+) -> Iterator[tuple[CodeLimit, str]]:
+    """Yield limits of the code with what schema or text say instead: "a maximum of 100", "the default 10"."""
     for limit in own_limits(name, code):
         if limit.condition:
             continue

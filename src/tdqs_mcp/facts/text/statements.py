@@ -118,26 +118,56 @@ def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
     """
     opened = ((hint, pattern.match(sentence)) for hint, pattern in _hint_patterns().items())
     stated = (hint for hint, match in opened if match and not _PATTERNS.reserved.search(sentence, match.end()))
-    reading = (("readOnlyHint", True),) if _states_reading(sentence) else ()
+    reading = (("readOnlyHint", True),) if _states_reading(sentence) or any(_denials(sentence)) else ()
     return tuple(dict.fromkeys((*stated, *reading)))
 
 
 def _states_reading(sentence: str) -> bool:
-    """Return whether a sentence says that reading is all a call does, or that nothing is changed."""
+    """Return whether a sentence says that reading is all a call does."""
     match = _PATTERNS.only_act.match(sentence)
-    if match is None or _PATTERNS.excepted.search(match[3]):
+    if match is None or _PATTERNS.excepted.search(match[2]):
         return False
-    verb = LEMMAS.get((match[1] or match[2]).lower(), "")
-    polarity = read_polarity(match[3])
-    if any(_is_change(LEMMAS.get(word, "")) and stem(word) not in polarity.denied for word in words_of(match[3])):
+    polarity = read_polarity(match[2])
+    if any(_is_change(LEMMAS.get(word, "")) and stem(word) not in polarity.denied for word in words_of(match[2])):
         return False
-    return EFFECTS.get(verb) is Effect.READ if match[1] else _is_change(verb)
+    return EFFECTS.get(LEMMAS.get(match[1].lower(), "")) is Effect.READ
+
+
+def _denials(sentence: str) -> Iterator[bool]:
+    """Yield for each clause that denies a change whether it denies any change, or that of a thing that it names.
+
+    Such a clause has a negation, a verb of change and words for all there is, and nothing else: "never writes", "it does
+    not modify any data", "without changing anything". A condition in the sentence takes it back.
+    """
+    clauses = [words_of(clause.lower()) for clause in _PATTERNS.denial_end.split(sentence)]
+    denials = [(place, words) for place, words in enumerate(clauses) if sum(map(is_negation, words)) == 1]
+    for place, words in denials:
+        others = " ".join(word for other, spoken in enumerate(clauses) if other != place for word in spoken)
+        is_open = _PATTERNS.excepted.search(others) or (place and _PATTERNS.conditional.match(sentence))
+        verbs = [number for number, word in enumerate(words) if LEMMAS.get(word, word) in _words("altering")]
+        if not verbs or is_open:
+            continue
+        verb, behind = LEMMAS.get(words[verbs[-1]], words[verbs[-1]]), words[verbs[-1] + 1 :]
+        may_stand = _words("denying") | _words("negations")
+        is_plain = all(word in may_stand or is_negation(word) for word in words[: verbs[0]])
+        is_whole = is_plain and all(word in may_stand or _is_change(LEMMAS.get(word, "")) for word in behind)
+        is_all = not {*_words("everything"), *_words("of_nouns")}.isdisjoint(set(words) - {"without"})
+        is_own = not place or next(iter(clauses[0]), "") in LEMMAS
+        if is_whole and (is_all or (is_own and not behind and verb not in _words("intransitive"))):
+            yield True
+        elif is_plain and behind[:1] and behind[0] in _words("determiners") and len(behind) <= MAX_NAMED:
+            yield False
+
+
+MAX_NAMED = 4
+"""Words of a thing that stays as it is."""
 
 
 def states_mere_reading(sentence: str) -> bool:
-    """Return whether a whole sentence says that a call only reads a thing: "Only reads the file."."""
+    """Return whether a sentence says that a call only reads a thing: "Only reads the file.", "… without changing it."."""
     match = _PATTERNS.mere_reading.fullmatch(sentence.strip())
-    return match is not None and EFFECTS.get(LEMMAS.get(match[1].lower(), "")) is Effect.READ
+    is_reading = match is not None and EFFECTS.get(LEMMAS.get(match[1].lower(), "")) is Effect.READ
+    return is_reading or False in _denials(sentence)
 
 
 def _is_change(verb: str) -> bool:
@@ -152,8 +182,9 @@ def states_saving(sentence: str) -> bool:
 def stated_keys(sentence: str) -> tuple[tuple[str, ...], bool]:
     """Return the keys of the result, where the sentence does nothing but name them; and whether it names an object."""
     match = _PATTERNS.returned_keys.match(sentence[:MAX_TEXT])
-    words = re.findall(r"\w+", match[1] or match[2]) if match else ()
-    return tuple(word for word in words if word != "and"), bool(match and match[1])
+    listed = (match[1] or match[2]) if match else ""
+    words = re.findall(r"`(\w+)`", listed) or re.findall(r"\w+", listed)
+    return tuple(word for word in words if word != "and"), bool(match and (match[1] or " with " in listed))
 
 
 @cache
