@@ -53,8 +53,10 @@ from tdqs_mcp.rules.code_rules import (
     definition_words,
     is_certain_change,
     is_named,
+    is_named_only,
     misstated_limits,
     own_limits,
+    reaches_out,
     says_only_reading,
     takes_whole,
 )
@@ -169,6 +171,7 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
     changes = [effect for effect in code.own_effects if effect.kind not in READS and effect.is_given]
     certain = [effect for effect in changes if effect.kind in _CERTAIN and not effect.condition]
     is_denied = present.get("readOnlyHint") is True
+    certain = [effect for effect in certain if not (is_denied and is_named_only(effect))]
     disproofs = [effect for effect in code.own_effects if is_denied and is_certain_change(effect)]
     taking = [effect for effect in certain if takes_whole(effect, code)]
     if code.read_only is True and Effect.READ in verbs and not changes and "readOnlyHint" not in present:
@@ -184,9 +187,10 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
         is_settled = all(takes_whole(effect, code) and repeats(effect) for effect in changes)
         if certain and is_settled and "idempotentHint" not in present:
             yield "idempotentHint", True, certain[0]
-    if isinstance(code.open_world, bool) and "openWorldHint" not in present:
-        requests = (effect for effect in code.own_effects if effect.kind in NETWORK)
-        yield "openWorldHint", code.open_world, next(requests, handler)
+    requests = [effect for effect in code.own_effects if effect.kind in NETWORK]
+    is_disproven = present.get("openWorldHint") is False and any(map(reaches_out, requests))
+    if isinstance(code.open_world, bool) and ("openWorldHint" not in present or (code.open_world and is_disproven)):
+        yield "openWorldHint", code.open_world, next(iter(requests), handler)
 
 
 # Sentences

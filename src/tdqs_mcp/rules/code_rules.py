@@ -64,7 +64,7 @@ def read_only_changes(measured: Measured) -> Iterator[Hit]:
         if _hint(subject, "readOnlyHint") is True and code.read_only is False:
             effects = [effect for effect in code.own_effects if effect.is_change]
             is_certain = any(map(is_certain_change, effects))
-            is_inside = all(effect.kind is EffectKind.STATE_IN_MEMORY for effect in effects)
+            is_inside = all(effect.kind is EffectKind.STATE_IN_MEMORY or is_named_only(effect) for effect in effects)
             yield Hit(
                 "/annotations/readOnlyHint",
                 f"readOnlyHint is true, but the code changes something: {_lines(effects)}",
@@ -79,6 +79,14 @@ def is_certain_change(effect: CodeEffect) -> bool:
     """Return whether a line surely changes something with the agent's own words: a file, a database, a resource."""
     is_request = effect.kind is EffectKind.HTTP_WRITE and effect.text in _CHANGING_METHODS
     return effect.is_given and (is_request or effect.kind in _CERTAIN)
+
+
+def is_named_only(effect: CodeEffect) -> bool:
+    """Return whether a request is known by its client's name alone, which says that something is added: `create()`.
+
+    What is created may be the answer itself, such as a plan.
+    """
+    return effect.kind is EffectKind.HTTP_WRITE and effect.text.endswith("()") and not effect.is_destroying
 
 
 @rule("TDQ802", severity=Severity.WARNING, source=HINTS_SOURCE)
@@ -103,8 +111,7 @@ def networked_closed_tool(measured: Measured) -> Iterator[Hit]:
     A host that a setting gives may be this machine: nothing proves that the world is open.
     """
     for subject, code in _coded(measured):
-        requests = (effect for effect in code.own_effects if effect.kind in NETWORK and effect.host)
-        effects = [effect for effect in requests if not is_local(effect.host)]
+        effects = [effect for effect in code.own_effects if reaches_out(effect)]
         if effects and _hint(subject, "openWorldHint") is False:
             yield Hit(
                 "/annotations/openWorldHint",
@@ -113,6 +120,11 @@ def networked_closed_tool(measured: Measured) -> Iterator[Hit]:
                 part=subject.tool,
                 code=_place(measured, *_ordered(effects)[:1]),
             )
+
+
+def reaches_out(effect: CodeEffect) -> bool:
+    """Return whether a line sends a request to a named other machine."""
+    return effect.kind in NETWORK and bool(effect.host) and not is_local(effect.host)
 
 
 @rule("TDQ804", severity=Severity.INFO, source=HINTS_SOURCE)
