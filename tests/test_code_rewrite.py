@@ -72,7 +72,7 @@ SENTENCES = {
         'if berth not in BERTHS:\n        return {"error": "Berth is not open"}',
         "Read the tide.",
         {"berth": TEXT},
-        "Fails if the berth is not open.",
+        "Returns an error if the berth is not open.",
     ),
     "a host": (
         'httpx.post("https://api.tides.example/notes", json={"note": note})',
@@ -108,7 +108,7 @@ SENTENCES = {
         'return f"Depth: {berth}\\nTide: {berth}\\nFlag: {berth}"',
         "Look at a berth.",
         {"berth": TEXT},
-        'Returns text with "Depth", "Tide" and "Flag".',
+        "Returns text with depth, tide and flag.",
     ),
 }
 
@@ -275,17 +275,14 @@ TEXTS = {
             'if berth not in BERTHS:\n        return f"No boats found at \'{berth}\'"\n    output = f"Found {berth}:\\n"\n'
             '    for boat in find(berth):\n        output += f"ID: {boat.id}, Name: {boat.name}\\n"\n    return output'
         ),
-        [
-            'Returns one line per item with "ID" and "Name".',
-            "If nothing is found, the result is a text that says so, not an error.",
-        ],
+        ["Returns one line per item with ID and name."],
     ),
     "sections of a list that is joined": (
         (
             'lines = ["# Boats"]\n    for boat in find(berth):\n        lines.append(f"- Name: {boat.name}")\n'
             '        lines.append(f"  Depth: {boat.depth}, Flag: {boat.flag}")\n    return "\\n".join(lines)'
         ),
-        ['Returns one section per item with "Name", "Depth" and "Flag".'],
+        ["Returns one section per item with name, depth and flag."],
     ),
     "objects in a list": (
         'return {"total": 3, "boats": [{"name": boat.name, "depth": boat.depth} for boat in find(berth)]}',
@@ -309,7 +306,7 @@ TEXTS = {
             '        lines.append(f"Buoy: {berth}")\n    for boat in BOATS:\n        lines.append(f"- {boat}")\n'
             '    return "\\n".join(lines)'
         ),
-        ['Returns text with "Berth", "Depth" and "Tide".'],
+        ["Returns text with berth, depth and tide."],
     ),
     "a part of an item without a label": (
         (
@@ -356,7 +353,7 @@ TEXTS = {
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        ("boats.forEach(add)", 'Returns one line per item with "Name" and "Depth".'),
+        ("boats.forEach(add)", "Returns one line per item with name and depth."),
         ("add(boats)", ""),
     ],
 )
@@ -736,7 +733,7 @@ def test_a_second_run_adds_nothing_where_the_code_has_more_sentences_than_one_de
     names = list(errors)
     code = write(f"@server.tool()\ndef work({', '.join(f'{name}: str' for name in names)}):\n{checks}    return 1\n")
     (first,) = rewrite(code, define("work", "Moor a boat in the harbour.", **dict.fromkeys(names, TEXT)))
-    assert len(statements(first)) == 4
+    assert len(statements(first)) == 3
     (second,) = rewrite(code, dict(first.definition))
     assert not second.changes
 
@@ -821,13 +818,13 @@ def test_an_error_is_told_where_it_names_a_nested_parameter_or_the_thing_but_not
         def add_notes(notes: list[dict], side: str):
             for note in notes:
                 if note["shipName"] not in BERTHS:
-                    raise ValueError(f"Ship with name {note['shipName']} not found")
+                    raise ValueError(f"Ship with name {note['shipName']} is not moored")
             raise ValueError(f'Side "{side}" is not supported')
     """)
     entry = {"type": "object", "properties": {"shipName": TEXT, "text": TEXT}}
     notes = {"type": "array", "items": entry}
     [rewritten] = rewrite(code, define("add_notes", "Attach remarks in bulk.", notes=notes, side=TEXT))
-    assert statements(rewritten) == ["Fails if the ship of that name is not found."]
+    assert statements(rewritten) == ["Fails if the ship of that name is not moored."]
 
 
 def test_tools_of_which_the_code_shows_different_things_share_no_question(write):
@@ -886,7 +883,7 @@ NEEDED = {
     "always": ('if not berth:\n        raise ValueError("berth is required")', {"berth": "Required."}),
     "one of several": (
         'if berth is None and crane is None:\n        raise ValueError("Either berth or crane must be provided")',
-        {"": "Either berth or crane must be provided."},
+        {"": "Either `berth` or `crane` must be provided."},
     ),
     "something else": ('if not berth:\n        raise ValueError("Required: a crane")', {}),
 }
@@ -1040,13 +1037,42 @@ def test_a_draft_that_says_of_reading_code_that_it_deletes_stands_with_a_conflic
     assert [doubt.endswith("only reads") for doubt in doubts] == ([True] if is_disproven else [])
 
 
-def test_a_thing_that_two_errors_miss_is_missed_once(write):
-    body = 'if berth not in BERTHS:\n        raise ValueError("Berth not found")\n    raise ValueError("Berth does not exist")'
+@pytest.mark.parametrize("error", ["Berth not found", "Berth does not exist", "The berth module is not available"])
+def test_that_what_is_named_must_exist_is_not_told(write, error):
+    body = f'if berth not in BERTHS:\n        raise ValueError("{error}")'
     code = write(f"@server.tool()\ndef work(berth: str):\n    {body}\n")
     (rewritten,) = rewrite(code, define("work", "Read the tide.", berth=TEXT))
-    assert statements(rewritten) == ["Fails if the berth is not found."]
-    (again,) = rewrite(code, dict(rewritten.definition))
-    assert not again.changes
+    assert statements(rewritten) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Read the tide. Returns depth, tide and time.", "Read the tide. Returns the depth of each berth."]
+)
+def test_no_result_is_told_beside_a_text_that_lists_it(write, text):
+    code = write('@server.tool()\ndef work(berth: str):\n    return {"depth": find(berth), "flood": 1, "ebb": 2}\n')
+    (rewritten,) = rewrite(code, define("work", text, berth=TEXT))
+    assert statements(rewritten) == []
+
+
+def test_a_bound_that_the_default_is_beyond_is_not_told(write):
+    code = write("@server.tool()\ndef work(width: int = 10):\n    return BERTHS[: max(width, 20)]\n")
+    for default, told in ((10, []), (30, ["At least 20."])):
+        (rewritten,) = rewrite(code, define("work", "Read the tide.", width={**NUMBER, "default": default}))
+        assert statements(rewritten) == told
+
+
+REFUSALS = {
+    "one by one": ("if side != 'port' and side != 'stern':", TEXT, "One of `port` or `stern`."),
+    "numbers": ("if side not in (90, 180, 270):", NUMBER, "One of `90`, `180` or `270`."),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_values_that_an_error_leaves_are_told(write, case):
+    test, schema, told = REFUSALS[case]
+    code = write(f'@server.tool()\ndef work(side):\n    {test}\n        raise ValueError(f"Invalid side: {{side}}")\n')
+    (rewritten,) = rewrite(code, define("work", "Read the tide.", side=schema))
+    assert statements(rewritten) == [told]
 
 
 @pytest.mark.parametrize(
@@ -1080,8 +1106,14 @@ def test_a_wrong_limit_of_the_schema_is_asked_about(write):
     )
 
 
+def test_a_closed_world_that_the_code_leaves_is_opened(write):
+    body = 'httpx.put(f"https://api.example.com/berths/{name}", json={"x": 1})'
+    code = write(f"@server.tool()\ndef publish_berth(name: str):\n    {body}\n    return name\n")
+    (rewritten,) = rewrite(code, define("publish_berth", "Publish a berth.", {"openWorldHint": False}, name=TEXT))
+    assert rewritten.definition["annotations"]["openWorldHint"] is True
+
+
 HINTS_AGAINST_CODE = {
-    "openWorldHint": (False, 'httpx.put(f"https://api.example.com/berths/{name}", json={"x": 1})'),
     "destructiveHint": (False, 'if name == "old":\n        os.remove(name)'),
 }
 

@@ -448,8 +448,8 @@ def questions_of(
         asked.append(question)
         for index in (index for tool in question.tools for index in indices.get(tool, ()) if index in heights):
             heights[index] = min(MAX_TDQS, heights[index] + question.gain // len(question.tools))
-    rest = [] if is_enough() else [*whole, *(question for question in questions if not is_worth_asking(question))]
-    return (*conflicts, *asked, *rest)
+    idle = (question for question in questions if not is_worth_asking(question) and not question.is_for_target)
+    return (*conflicts, *asked, *(() if is_enough() else (*whole, *idle)))
 
 
 MAX_TDQS = 500

@@ -17,7 +17,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import find_limits
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.prose import plain_text
-from tdqs_mcp.facts.text.statements import stated_hints, stated_keys
+from tdqs_mcp.facts.text.statements import stated_hints
 from tdqs_mcp.facts.text.words import (
     LEMMAS,
     PREPOSITIONS,
@@ -44,16 +44,18 @@ from tdqs_mcp.results.tool_code import (
 from tdqs_mcp.rewriting.definition_parts import can_continue_in_english, listed, within
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.proposals import Statement, add_sentence, set_value
-from tdqs_mcp.rewriting.questions import READS, coded, find_open_parameters, repeats
-from tdqs_mcp.rewriting.result_statements import result_sentences
+from tdqs_mcp.rewriting.questions import READS, find_open_parameters, repeats
+from tdqs_mcp.rewriting.result_statements import result_sentence
 from tdqs_mcp.rules.code_rules import (
     BOUNDS,
     MAX_DEPTH,
     NETWORK,
+    coded,
     definition_words,
     is_certain_change,
     is_named,
     is_named_only,
+    is_wider,
     misstated_limits,
     own_limits,
     reaches_out,
@@ -61,7 +63,7 @@ from tdqs_mcp.rules.code_rules import (
     takes_whole,
 )
 
-MAX_SENTENCES = 4
+MAX_SENTENCES = 3
 """Sentences about the code in one description: what matters to an agent, not all that happens."""
 
 CODE_SHARE = 2
@@ -177,7 +179,7 @@ def _proven(subject: Subject, code: ToolCode, present: Mapping[str, Any]) -> Ite
     if code.read_only is True and Effect.READ in verbs and not changes and "readOnlyHint" not in present:
         if not is_changing and not is_ruled_out("readOnlyHint", subject, value=True):
             yield "readOnlyHint", True, handler
-    elif code.read_only is False and (disproofs or (certain and is_changing)):
+    elif code.read_only is False and (disproofs or (certain and (is_changing or Effect.READ not in verbs))):
         yield "readOnlyHint", False, (disproofs or certain)[0]
         may_set = present.get("destructiveHint") is not False or Effect.DELETE in verbs
         if code.destructive is True and taking and may_set:
@@ -209,8 +211,7 @@ def _sentences(
         sentences.append((effect, _effect_sentence(effect, subject, code, about), 0))
         sentences.append((effect, _partial_sentence(effect, subject), 0))
     sentences += demands.sentences
-    if not _is_result_misstated(subject, code):
-        sentences += [(place, sentence, 1) for sentence in result_sentences(subject, code, envelope)]
+    sentences.append((place, result_sentence(subject, code, envelope), 1))
     novelty = _Novelty(subject)
     for source, sentence, _ in sorted(sentences, key=lambda entry: entry[2]):
         if sentence and novelty.admits(sentence):
@@ -223,19 +224,6 @@ def _is_denied(effect: CodeEffect, subject: Subject) -> bool:
     return (effect.is_change and any(map(says_only_reading, sentences))) or (
         effect.is_destroying and any(("destructiveHint", False) in stated_hints(sentence) for sentence in sentences)
     )
-
-
-def _is_result_misstated(subject: Subject, code: ToolCode) -> bool:
-    """Return whether the description lists keys of the result of which the code never returns one."""
-    keys = {key for form in code.results for key in (*form.keys, *form.rare)}
-    named = {key for sentence in subject.prose.sentences for key in stated_keys(sentence)[0]}
-    lists = filter(None, map(_RETURNED_LIST.fullmatch, subject.prose.sentences))
-    named |= {word for match in lists for word in words_of(match[1]) if word != "and"}
-    return bool(keys) and not named <= {*keys, *(part for key in keys for part in name_parts(key))}
-
-
-_RETURNED_LIST = lazy_pattern(r"returns? (\w+(?:, \w+)*,? and \w+)\.?", re.IGNORECASE)
-"""A sentence that does nothing but list what comes back: "Returns title and body."."""
 
 
 def _own_errors(subject: Subject, code: ToolCode, common: AbstractSet[str]) -> list[CodeError]:
@@ -268,12 +256,10 @@ class _Novelty:
 
     def admits(self, sentence: str) -> bool:
         """Return whether a sentence is told already, or neither the definition nor an earlier one says most of it."""
-        stems = content_stems(words_of(sentence)) - content_stems(["fails", "if", "returns"])
-        absent = content_stems(["found", "exist", "exists"])  # "does not exist" says "is not found" again
-        is_again = stems & absent and any(stems - absent == words - absent for words in self._sentences)
-        is_new = bool(stems) and not is_again
-        is_new &= all(100 * len(stems & words) < SHARE_TOLD * len(stems) for words in (self._stems, *self._sentences))
-        is_admitted = is_new or (self.is_told(sentence) and not is_again)
+        stems = content_stems(words_of(sentence)) - content_stems(["fails", "if", "returns", "error"])
+        told = (self._stems, *self._sentences)
+        is_new = bool(stems) and all(100 * len(stems & words) < SHARE_TOLD * len(stems) for words in told)
+        is_admitted = is_new or self.is_told(sentence)
         self._sentences += [stems] if is_admitted else []
         return is_admitted
 
@@ -508,14 +494,22 @@ def _error_sentence(error: CodeError, subject: Subject, siblings: AbstractSet[st
     switches = {
         f'with `{test["name"]}` "{test["value"]}", ' for test in _TEST.finditer(error.condition) if test["value"]
     }
-    if len(switches) > 1:
+    advice = _find_advice(error.text, names | siblings)
+    is_obvious = match is not None and not match["rest"] and not advice and _OBVIOUS.search(match["what"])
+    if len(switches) > 1 or is_obvious:
         return "", 0
     start = next(iter(switches), "")
     demand = f"{text[0].lower()}{text[1:]}" if start and text[1:2].islower() else text
-    marked = _marked(f"{start}{demand if is_demand or match is None else f'fails if {_failing(match)}'}.", names)
-    sentence = f"{marked[0].upper()}{marked[1:]}"
-    advice = _find_advice(error.text, names | siblings)
+    failure = "it returns an error if" if error.is_result else "fails if"
+    tested = {name for name in names if re.search(rf"\b{re.escape(name)}\b", error.condition)}
+    whole = f"{start}{demand if is_demand or match is None else f'{failure} {_failing(match)}'}."
+    marked = _marked(whole, names, tested if len(tested) > 1 else frozenset())
+    sentence = f"{marked[0].upper()}{marked[1:]}".replace("It returns", "Returns")
     return f"{sentence} {advice}".strip(), 0 if is_demand else 2
+
+
+_OBVIOUS = lazy_pattern(r"\b(?:found|exist|missing|empty|available|installed)\b")
+"""What any call is refused for, and what is amiss with the server: no agent needs it."""
 
 
 def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
@@ -649,11 +643,11 @@ def _failing(match: re.Match[str]) -> str:
 _DETERMINERS = frozenset("no any all each every this that these both either neither you it they".split())
 
 
-def _marked(sentence: str, names: AbstractSet[str]) -> str:
-    """Return a sentence with the parameters that no plain word is like in backticks."""
+def _marked(sentence: str, names: AbstractSet[str], certain: AbstractSet[str] = frozenset()) -> str:
+    """Return a sentence in backticks for the parameters that are `certain`, or that no plain word is like."""
     for name in sorted(names, key=len, reverse=True):
         sentence = re.sub(rf"(?<![\w`'\".])({re.escape(name)}(?:\.\w+)+)(?![\w`'\"])", r"`\1`", sentence)
-        if not (name.isalpha() and name.islower()):
+        if name in certain or not (name.isalpha() and name.islower()):
             sentence = re.sub(rf"(?<![\w`'\"]){re.escape(name)}(?![\w`'\"])", f"`{name}`", sentence)
     return sentence
 
@@ -669,8 +663,13 @@ def _documented(subject: Subject, code: ToolCode) -> Iterator[Statement]:
         entry = _entry(name, words, code) if name not in code.unused_parameters else None
         if entry and isinstance(schema, Mapping):
             text, place = entry
+            text = _DEFAULT.sub("", text) if "default" in schema else text
             limits = list(_limits(name, {**schema, "description": text}, subject, code))
             yield _parameter(name, [(text, place), *limits])
+
+
+_DEFAULT = lazy_pattern(r"\s*\(?\b[Dd]efaults?(?: is| to|:|=)? \S+?\)?\.?$")
+"""The default at the end of a text, which the schema has."""
 
 
 def _limited(subject: Subject, code: ToolCode, demands: _Demands) -> Iterator[Statement]:
@@ -750,7 +749,7 @@ _LOOKING = (Effect.READ, Effect.PRODUCE)
 def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCode) -> Iterator[tuple[str, CodePlace]]:
     """Yield the bounds, the default and the closed values in the code that neither schema nor text has."""
     texts = f"{subject.tool.description or ''} {schema.get('description') or ''}"
-    limits = own_limits(name, code)
+    limits = [limit for limit in own_limits(name, code) if not _is_broken(limit, schema.get("default"))]
     bounds = {limit.text.rpartition(" ")[0]: limit for limit in limits if not limit.condition}
     lower, upper = bounds.get("at least"), bounds.get("at most")
     is_open = not _is_bounded("at least", texts)
@@ -773,9 +772,15 @@ def _limits(name: str, schema: Mapping[str, Any], subject: Subject, code: ToolCo
     limited = [limit for limit in own_limits(name, code) if limit.text.startswith("one of ")]
     closed = [(limit.text.removeprefix("one of ").split(", "), limit) for limit in limited]
     values, place = next(iter([*closed, *_refused_values(name, code)]), ((), None))
-    is_said = "enum" in schema or "anyOf" in schema
+    is_said = accepted_values(schema, schema).values is not None
     if place and not is_said and not {value.lower() for value in values} <= {word.lower() for word in words_of(texts)}:
         yield f"One of {listed(values, 'or')}.", place
+
+
+def _is_broken(limit: CodeLimit, default: object) -> bool:
+    """Return whether the default is beyond a bound: `max(padding, 20)` with a default of 10 bounds no argument."""
+    head, _, value = limit.text.rpartition(" ")
+    return head in BOUNDS and type(default) in (int, float) and is_wider(float(str(default)), value, head)
 
 
 def _limit_words(limit: CodeLimit, name: str, schema: Mapping[str, Any], texts: str, subject: Subject) -> str:
@@ -836,10 +841,13 @@ def _refused_values(name: str, code: ToolCode) -> Iterator[tuple[Sequence[str], 
     """Yield the values without which an error says that the parameter is wrong: `mode not in 'a', 'b'`."""
     spoken = r"[\s_]".join(map(re.escape, name_parts(name)))
     refusal = re.compile(rf"\b(?:invalid|unknown|unsupported) {spoken}\b|\b{spoken} must be\b", re.IGNORECASE)
+    test = re.compile(rf"{re.escape(name)} (?:not in|!=) (.+)")
     for error in code.errors:
-        match = re.search(rf"(?:^| and ){re.escape(name)} not in ((?:'[^']+'(?:, )?)+)(?: and |$)", error.condition)
-        if match and error.depth <= MAX_DEPTH and " or " not in error.condition and refusal.search(error.text):
-            yield re.findall(r"'([^']+)'", match[1]), error
+        lists = [match[1] for part in error.condition.split(" and ") if (match := test.fullmatch(part))]
+        values = [value.strip("'") for listed in lists for value in listed.split(", ")]
+        is_plain = all(re.fullmatch(r"[\w./:+-]+", value) for value in values) and len(values) > 1
+        if is_plain and error.depth <= MAX_DEPTH and " or " not in error.condition and refusal.search(error.text):
+            yield values, error
 
 
 _VALUE = lazy_pattern(r"'?(?!(?:None|default|undefined|null)\b)[\w./:+-]+'?")

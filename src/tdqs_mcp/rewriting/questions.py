@@ -27,6 +27,7 @@ from tdqs_mcp.results.tool_code import CodeEffect, EffectKind, ToolCode
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.value_sources import bare_schema
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rules.code_rules import coded
 
 MAX_NAMED = 3
 """Tools that one question names; the rest are counted."""
@@ -139,8 +140,8 @@ def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[s
             )  # each tool has its own fields
             own = (subject.tool.name,) if is_free else label.resource if is_bare else ()
             yield f"{SHARED}.{PARAMETERS}{node.name}", (canonical_json(bare_schema(node.schema)), *own)
-    for hint in HINT_ASPECTS if label.verb else ():
-        yield f"{label.verb}{SHARED}.{ANNOTATIONS}{hint}", (effect,)
+    for hint in HINT_ASPECTS if effect or label.verb else ():
+        yield f"{effect.replace(' ', '-') or label.verb}{SHARED}.{ANNOTATIONS}{hint}", (effect,)
 
 
 def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozenset[str]:
@@ -373,15 +374,6 @@ _HINTS = {
 
 
 READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_READ})
-
-
-def coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
-    """Yield the tools whose handler was found, each with its code."""
-    by_name = {tool.name: tool for tool in measured.code.tools} if measured.code else {}
-    for subject in measured.subjects:
-        code = by_name.get(subject.tool.name)
-        if code is not None and code.handler is not None and not subject.is_duplicate:
-            yield subject, code
 
 
 def _answers(code: ToolCode) -> Iterator[str]:

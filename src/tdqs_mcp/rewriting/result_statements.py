@@ -1,6 +1,7 @@
-"""Sentences about what comes back from a tool, as its code proves."""
+"""The sentence about what comes back from a tool, as its code proves."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -8,14 +9,12 @@ from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.statements import is_negation
+from tdqs_mcp.facts.text.words import PREPOSITIONS, Cue
 from tdqs_mcp.results.tool_code import CodeResult, ResultKind, ToolCode
 from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, listed
 
 MIN_KEYS = 2
 """Keys of a result that a sentence names; a single one tells little."""
-
-MAX_QUOTED = 120
-"""Characters of a text that a sentence repeats."""
 
 MAX_RARE = 2
 """Keys that an object may have that a sentence names; where there are more, what comes back depends on something."""
@@ -23,24 +22,36 @@ MAX_RARE = 2
 _PATTERNS = PatternTable("rewriting")
 
 
-def result_sentences(subject: Subject, code: ToolCode, envelope: AbstractSet[str]) -> Iterator[str]:
-    """Yield what comes back, and what comes back where nothing is found, as far as no text and no schema says so.
+def result_sentence(subject: Subject, code: ToolCode, envelope: AbstractSet[str]) -> str:
+    """Return what comes back, as far as no text and no schema says so; empty where that is not known.
 
-    Nothing of a tool with a closed parameter that each call gives: what comes back depends on it. Keys of an `envelope`
-    tell nothing.
+    Nothing of a tool with a closed parameter that each call gives: what comes back depends on it. Nothing beside a text
+    that lists what comes back: it would stand there twice. Keys of an `envelope` tell nothing.
     """
-    if not code.is_result_whole or any(
-        node.is_top and node.is_required and _is_switch(node.schema) for node in subject.input_shape.nodes
-    ):
-        return
-    quoted = {form: text for form in code.results if _tells_nothing_found(form) and (text := _quoted(form))}
-    present = [form for form in code.results if form not in quoted]
-    if sentence := _returned(present, subject, envelope, is_all=not quoted):
-        yield sentence
-    if len(quoted) == 1 and len(present) == 1:
-        text = next(iter(quoted.values()))
-        answer = "a text that says so" if "…" in text else f"the text {text}"
-        yield f"If nothing is found, the result is {answer}, not an error."
+    is_chosen = any(node.is_top and node.is_required and _is_switch(node.schema) for node in subject.input_shape.nodes)
+    if not code.is_result_whole or is_chosen or _tells_result(subject, code):
+        return ""
+    present = [form for form in code.results if not _tells_nothing_found(form)]
+    return _returned(present, subject, envelope, is_all=len(present) == len(code.results))
+
+
+def _tells_result(subject: Subject, code: ToolCode) -> bool:
+    """Return whether a sentence about the result lists what is in it, or names one of its keys."""
+    keys = {key for form in code.results for key in (*form.keys, *form.rare, *form.row)}
+    keys = {key.lower() for key in keys} - words_from("rewriting", "bare_keys")
+    sentences = [subject.prose.sentences[place] for place in subject.prose.cue_places.get(Cue.RETURN, ())]
+    return any(
+        len(_LISTING.findall(sentence)) > 1
+        or _RETURNED_LIST.fullmatch(sentence)
+        or not keys.isdisjoint(map(str.lower, words_of(sentence)))
+        for sentence in sentences
+    )
+
+
+_LISTING = lazy_pattern(r", | and |; ")
+
+_RETURNED_LIST = lazy_pattern(r"returns? (\w+(?:, \w+)*,? and \w+)\.?", re.IGNORECASE)
+"""A sentence that does nothing but list what comes back: "Returns title and body."."""
 
 
 def _is_switch(schema: Mapping[str, Any]) -> bool:
@@ -137,33 +148,25 @@ def _key_words(key: str, lists: Mapping[str, Sequence[str]]) -> str:
 
 
 def _text_words(form: CodeResult) -> str:
-    """Return the labels of a text; empty where it has none."""
-    if not form.labels or len(form.labels) > 2 * MAX_FIELDS:
+    """Return the labels of a text as plain words; empty where it has none."""
+    labels = [_label_words(label) for label in form.keys if not _is_heading(label)]
+    if (not labels and not form.row) or len(labels) + len(form.row) > 2 * MAX_FIELDS:
         return ""
-    parts = [f'"{label}"' for label in form.keys]
     if form.row:
-        row = joined([f'"{label}"' for label in form.row], "and")
-        return joined([*parts, f"one {'line' if form.is_line else 'section'} per item with {row}"], "and")
-    return f"text with {joined(parts, 'and')}" if len(parts) >= MIN_LABELS else ""
+        row = joined([_label_words(label) for label in form.row], "and")
+        return joined([*labels, f"one {'line' if form.is_line else 'section'} per item with {row}"], "and")
+    return f"text with {joined(labels, 'and')}" if len(labels) >= MIN_LABELS else ""
+
+
+def _is_heading(label: str) -> bool:
+    """Return whether a label ends in what it is about: "Boats of"."""
+    return label.rsplit(maxsplit=1)[-1].lower() in PREPOSITIONS
+
+
+def _label_words(label: str) -> str:
+    """Return a label as words inside a sentence: `page count` of "Page count"; "ID" stays."""
+    return " ".join(word.lower() if word.istitle() else word for word in label.split())
 
 
 MIN_LABELS = 3
 """Labels of a text without rows that a sentence names; of fewer, the name of the tool tells as much."""
-
-
-def _quoted(form: CodeResult) -> str:
-    """Return the first line of a text in quotation marks, with `…` for what is computed; empty if it tells little."""
-    line = _SIGN.sub("", form.text.lstrip()).partition("\n")[0]
-    opening = _END.sub("", _GAPS.sub("…", line.replace("{}", "…")).strip())
-    is_plain = opening.replace("…", "").isascii() and '"' not in opening and not opening.startswith("…")
-    return f'"{opening}"' if opening and is_plain and len(opening) <= MAX_QUOTED else ""
-
-
-_GAPS = lazy_pattern(r"…(?:[ .]?…)+")
-"""Computed parts that follow each other."""
-
-_END = lazy_pattern(r"(?<=[.!?)])…$")
-"""A computed part behind a whole sentence."""
-
-_SIGN = lazy_pattern(r"^[^\x00-\x7f]+\s+")
-"""A sign before a text's first word: "✅ Berth {} is booked"."""

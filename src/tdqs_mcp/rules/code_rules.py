@@ -60,7 +60,7 @@ def read_only_changes(measured: Measured) -> Iterator[Hit]:
     Sure are a file or a database that the agent's own words go into, and a request by PUT, PATCH or DELETE with them,
     always or where a parameter says so.
     """
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         if _hint(subject, "readOnlyHint") is True and code.read_only is False:
             effects = [effect for effect in code.own_effects if effect.is_change]
             is_certain = any(map(is_certain_change, effects))
@@ -92,7 +92,7 @@ def is_named_only(effect: CodeEffect) -> bool:
 @rule("TDQ802", severity=Severity.WARNING, source=HINTS_SOURCE)
 def destroying_harmless_tool(measured: Measured) -> Iterator[Hit]:
     """The definition says that the tool destroys nothing, and its code deletes or overwrites something."""
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         if _hint(subject, "destructiveHint") is False and code.destructive is True:
             effects = [effect for effect in code.own_effects if effect.is_destroying]
             yield Hit(
@@ -110,7 +110,7 @@ def networked_closed_tool(measured: Measured) -> Iterator[Hit]:
 
     A host that a setting gives may be this machine: nothing proves that the world is open.
     """
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         effects = [effect for effect in code.own_effects if reaches_out(effect)]
         if effects and _hint(subject, "openWorldHint") is False:
             yield Hit(
@@ -130,7 +130,7 @@ def reaches_out(effect: CodeEffect) -> bool:
 @rule("TDQ804", severity=Severity.INFO, source=HINTS_SOURCE)
 def destructive_reader(measured: Measured) -> Iterator[Hit]:
     """The definition says that the tool may destroy something, and all of its code only reads."""
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         if _hint(subject, "destructiveHint") is True and code.read_only is True:
             yield Hit(
                 "/annotations/destructiveHint",
@@ -144,7 +144,7 @@ def destructive_reader(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ805", severity=Severity.WARNING, source=CODE_SOURCE)
 def ignored_parameter(measured: Measured) -> Iterator[Hit]:
     """The tool has a parameter on which nothing in its code depends."""
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         declared = {parameter.name for parameter in subject.signals.parameters}
         for name in (name for name in code.unused_parameters if name in declared):
             yield Hit(
@@ -159,7 +159,7 @@ def ignored_parameter(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ806", severity=Severity.WARNING, source=CODE_SOURCE)
 def refused_value(measured: Measured) -> Iterator[Hit]:
     """The schema allows a value for which the code has no branch but an error."""
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         for dead in code.dead_enum_values:
             yield Hit(
                 f"/inputSchema/properties/{dead.parameter}",
@@ -174,7 +174,7 @@ def refused_value(measured: Measured) -> Iterator[Hit]:
 def unnamed_host(measured: Measured) -> Iterator[Hit]:
     """The code sends what it is given to a host that neither the definition nor the server's instructions name."""
     about = f"{measured.catalog.server} {measured.catalog.instructions or ''}".lower()
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         text = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
         for effect in code.own_effects:
             if effect.kind in _SENDING and effect.host and effect.is_given and not names_host(text, effect.host):
@@ -191,7 +191,7 @@ def unnamed_host(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ808", severity=Severity.WARNING, source=CODE_SOURCE)
 def misstated_limit(measured: Measured) -> Iterator[Hit]:
     """A text or the schema gives a parameter a wider bound than the code, or another default."""
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         texts = {mention.node.path: mention.text for mention in subject.explanations}
         for name, schema in arguments.properties(subject.tool).items():
             text = texts.get(arguments.property_pointer(name), "")
@@ -208,7 +208,7 @@ def misstated_limit(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ809", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
 def disproved_statement(measured: Measured) -> Iterator[Hit]:
     """A sentence says that the tool only reads, saves a file, or returns an image or keys; its code does otherwise."""
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         contradictions = ((text, find_disproof(text, subject, code)) for text in subject.prose.sentences)
         is_hinted = _hint(subject, "readOnlyHint") is True  # TDQ801 says it
         for text, (claim, place, suggestion) in ((text, proof) for text, proof in contradictions if proof):
@@ -235,7 +235,8 @@ def find_disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str,
     also only where it asks neither another machine nor a program. "Returns `id` and `name`" may speak of what is inside
     the result, unless most of these are its keys.
     """
-    if says_only_reading(sentence) and (not states_mere_reading(sentence) or not _tells_change(sentence, subject)):
+    is_about_part = states_mere_reading(sentence) and _tells_other_change(sentence, subject)
+    if says_only_reading(sentence) and not is_about_part:
         if code.read_only is not False:
             return None
         effects = [effect for effect in code.own_effects if effect.is_change]
@@ -260,7 +261,7 @@ def says_only_reading(sentence: str) -> bool:
     return ("readOnlyHint", True) in stated_hints(sentence) or states_mere_reading(sentence)
 
 
-def _tells_change(sentence: str, subject: Subject) -> bool:
+def _tells_other_change(sentence: str, subject: Subject) -> bool:
     """Return whether the definition tells of a change that the sentence does not deny: the sentence is about a part."""
     denied = read_polarity(sentence).denied
     words = {word for word in definition_words(subject) - {"file", "files", "disk"} if stem(word) not in denied}
@@ -275,7 +276,7 @@ _WITH_KEYS = (ResultKind.OBJECT, ResultKind.OBJECTS)
 @rule("TDQ810", severity=Severity.INFO, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
 def unnamed_destruction(measured: Measured) -> Iterator[Hit]:
     """The code deletes or overwrites what the agent names, and neither a text nor a hint says so."""
-    for subject, code in _coded(measured):
+    for subject, code in coded(measured):
         effects = [
             effect
             for effect in code.own_effects
@@ -353,7 +354,7 @@ def misstated_limits(
         elif (keyword := BOUNDS.get(head)) and schema.get("type") in ("integer", "number"):
             bounds = [limit.value for limit in find_limits(text) if limit.is_upper is (keyword == "maximum")]
             claims = [schema.get(keyword), *(bounds if len(bounds) == 1 else ())]
-            wider = [claim for claim in map(_number, claims) if claim is not None and _is_wider(claim, number, head)]
+            wider = [claim for claim in map(_number, claims) if claim is not None and is_wider(claim, number, head)]
             if wider:
                 yield limit, f"a {keyword} of {wider[0]:g}"
 
@@ -381,15 +382,17 @@ def _is_equal(first: str, second: str) -> bool:
     return first.lower() == second.lower() or (number is not None and number == _number(second))
 
 
-def _is_wider(claim: float, number: str, head: str) -> bool:
+def is_wider(claim: float, number: str, head: str) -> bool:
+    """Return whether a claim allows more than a bound of the code: `at most` or `at least` and its number."""
     limit = _number(number)
     return limit is not None and (claim > limit if head == "at most" else claim < limit)
 
 
-def _coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
+def coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
+    """Yield the tools whose handler was found, each with its code."""
     for subject in measured.subjects:
         code = measured.code.find(subject.tool.name) if measured.code else None
-        if code is not None and code.handler is not None:
+        if code is not None and code.handler is not None and not subject.is_duplicate:
             yield subject, code
 
 

@@ -118,44 +118,42 @@ def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
     """
     opened = ((hint, pattern.match(sentence)) for hint, pattern in _hint_patterns().items())
     stated = (hint for hint, match in opened if match and not _PATTERNS.reserved.search(sentence, match.end()))
-    reading = (("readOnlyHint", True),) if _states_reading(sentence) or any(_denials(sentence)) else ()
+    reading = (("readOnlyHint", True),) if any(_denials(sentence)) else ()
     return tuple(dict.fromkeys((*stated, *reading)))
 
 
-def _states_reading(sentence: str) -> bool:
-    """Return whether a sentence says that reading is all a call does."""
-    match = _PATTERNS.only_act.match(sentence)
-    if match is None or _PATTERNS.excepted.search(match[2]):
-        return False
-    polarity = read_polarity(match[2])
-    if any(_is_change(LEMMAS.get(word, "")) and stem(word) not in polarity.denied for word in words_of(match[2])):
-        return False
-    return EFFECTS.get(LEMMAS.get(match[1].lower(), "")) is Effect.READ
+def states_mere_reading(sentence: str) -> bool:
+    """Return whether a sentence says that a call leaves a thing as it is: "Only reads the file."."""
+    return False in _denials(sentence)
 
 
 def _denials(sentence: str) -> Iterator[bool]:
     """Yield for each clause that denies a change whether it denies any change, or that of a thing that it names.
 
-    Such a clause has a negation, a verb of change and words for all there is, and nothing else: "never writes", "it does
-    not modify any data", "without changing anything". A condition in the sentence takes it back.
+    Such a clause has a negation and a verb of change, or "only" and a verb of reading, and words for all there is:
+    "never writes", "without changing anything", "it only reads from the disk". A condition in the sentence takes it
+    back, and for "only" another change does.
     """
-    clauses = [words_of(clause.lower()) for clause in _PATTERNS.denial_end.split(sentence)]
-    denials = [(place, words) for place, words in enumerate(clauses) if sum(map(is_negation, words)) == 1]
-    for place, words in denials:
-        others = " ".join(word for other, spoken in enumerate(clauses) if other != place for word in spoken)
-        is_open = _PATTERNS.excepted.search(others) or (place and _PATTERNS.conditional.match(sentence))
-        verbs = [number for number, word in enumerate(words) if LEMMAS.get(word, word) in _words("altering")]
-        if not verbs or is_open:
+    clauses = [words_of(clause) for clause in _PATTERNS.denial_end.split(sentence.lower())]
+    may_stand = _words("denying") | _words("negations") | _words("merely")
+    for place, words in enumerate(clauses):
+        verb_place = next((number for number, word in enumerate(words) if word not in may_stand), len(words))
+        before, behind = words[:verb_place], words[verb_place + 1 :]
+        verb = next((LEMMAS.get(word, word) for word in words[verb_place : verb_place + 1]), "")
+        is_denied = sum(map(is_negation, words)) == 1 and verb in _words("altering")
+        is_read = not _words("merely").isdisjoint(before) and EFFECTS.get(verb) is Effect.READ
+        if not is_denied and not is_read:
             continue
-        verb, behind = LEMMAS.get(words[verbs[-1]], words[verbs[-1]]), words[verbs[-1] + 1 :]
-        may_stand = _words("denying") | _words("negations")
-        is_plain = all(word in may_stand or is_negation(word) for word in words[: verbs[0]])
-        is_whole = is_plain and all(word in may_stand or _is_change(LEMMAS.get(word, "")) for word in behind)
-        is_all = not {*_words("everything"), *_words("of_nouns")}.isdisjoint(set(words) - {"without"})
-        is_own = not place or next(iter(clauses[0]), "") in LEMMAS
-        if is_whole and (is_all or (is_own and not behind and verb not in _words("intransitive"))):
+        others = " ".join(word for other, spoken in enumerate(clauses) if other != place for word in spoken)
+        is_conditional = place > 0 and _PATTERNS.conditional.match(sentence) is not None
+        if is_conditional or _PATTERNS.excepted.search(others) or (is_read and _tells_change(others)):
+            continue
+        is_plain = all(word in may_stand or is_negation(word) or _is_change(LEMMAS.get(word, "")) for word in behind)
+        is_all = is_read or not (_words("everything") | _words("of_nouns") - {"without"}).isdisjoint(words)
+        is_own = verb not in _words("intransitive") and (not place or next(iter(clauses[0]), "") in LEMMAS)
+        if (is_plain and (is_all or (is_own and not behind))) or (is_read and behind[0] in _words("sources")):
             yield True
-        elif is_plain and behind[:1] and behind[0] in _words("determiners") and len(behind) <= MAX_NAMED:
+        elif behind and (is_read or (behind[0] in _words("determiners") and len(behind) <= MAX_NAMED)):
             yield False
 
 
@@ -163,11 +161,10 @@ MAX_NAMED = 4
 """Words of a thing that stays as it is."""
 
 
-def states_mere_reading(sentence: str) -> bool:
-    """Return whether a sentence says that a call only reads a thing: "Only reads the file.", "… without changing it."."""
-    match = _PATTERNS.mere_reading.fullmatch(sentence.strip())
-    is_reading = match is not None and EFFECTS.get(LEMMAS.get(match[1].lower(), "")) is Effect.READ
-    return is_reading or False in _denials(sentence)
+def _tells_change(text: str) -> bool:
+    """Return whether a text has a verb of change that it does not deny."""
+    denied = read_polarity(text).denied
+    return any(_is_change(LEMMAS.get(word, "")) and stem(word) not in denied for word in words_of(text))
 
 
 def _is_change(verb: str) -> bool:
