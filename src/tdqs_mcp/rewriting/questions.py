@@ -78,10 +78,10 @@ def find_questions(
         (tool, key.partition(f"{SHARED}.")[2]): key for key, tools in find_groups(measured).items() for tool in tools
     }
     evidence = _evidence(measured)
-    closed = answered | {(subject.tool.name, place) for subject, code in coded(measured) for place in _answers(code)}
+    known = {(subject.tool.name, place) for subject, code in coded(measured) for place in _answers(subject, code)}
     gaps: dict[str, list[OpenPoint]] = {}
     for gap in _find_gaps(measured, findings, scores):
-        if (gap.tool, gap.place) not in closed:
+        if (gap.tool, gap.place) not in answered | known:
             own = f"{SHARED if gap.about is QuestionTopic.LIMIT else gap.tool}.{gap.place}"
             gaps.setdefault(ids.get((gap.tool, gap.place), own), []).append(gap)
     questions = [_question(key, points, evidence) for key, points in gaps.items()]
@@ -140,8 +140,10 @@ def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[s
             )  # each tool has its own fields
             own = (subject.tool.name,) if is_free else label.resource if is_bare else ()
             yield f"{SHARED}.{PARAMETERS}{node.name}", (canonical_json(bare_schema(node.schema)), *own)
-    for hint in HINT_ASPECTS if effect or label.verb else ():
-        yield f"{effect.replace(' ', '-') or label.verb}{SHARED}.{ANNOTATIONS}{hint}", (effect,)
+    is_known = bool(effect) and not effect.startswith(_UNREAD)
+    same = effect.replace(" ", "-") if is_known else "read" if effect and label.effect is Effect.READ else label.verb
+    for hint in HINT_ASPECTS if same else ():
+        yield f"{same}{SHARED}.{ANNOTATIONS}{hint}", (effect if is_known else _UNREAD if effect else "",)
 
 
 def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozenset[str]:
@@ -376,9 +378,10 @@ _HINTS = {
 READS = frozenset({EffectKind.LOCAL_READ, EffectKind.DB_READ, EffectKind.HTTP_READ})
 
 
-def _answers(code: ToolCode) -> Iterator[str]:
+def _answers(subject: Subject, code: ToolCode) -> Iterator[str]:
     """Yield the places that the code answers; what it destroys is left to ask about, as it may be restored."""
     yield from (f"{PARAMETERS}{name}" for name in code.unused_parameters)
+    yield from (f"{PARAMETERS}{name}" for name, node in find_open_parameters(subject).items() if _takes_any(node, code))
     is_destroying = any(effect.is_destroying for effect in code.own_effects)
     if not is_destroying and (code.own_effects or not code.unresolved):
         yield str(QuestionTopic.BEHAVIOR)
@@ -397,15 +400,42 @@ def _answers(code: ToolCode) -> Iterator[str]:
         yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"  # it adds, and a second time again
 
 
+def _takes_any(node: Node, code: ToolCode) -> bool:
+    """Return whether the code refuses no text for a parameter, or its name says what it refuses: a wrong path.
+
+    A text that identifies a thing is one of those that there are.
+    """
+    name = node.name or ""
+    last, is_text = name_parts(name)[-1:], _kind(node.schema) == "string" and not node.schema.get("enum")
+    checks = [part for error in code.errors for part in (error.condition, error.parameter)]
+    checks += [limit.parameter for limit in code.limits]
+    is_free = not code.unresolved and name not in words_of(" ".join(checks))
+    is_naming = not words_from("rewriting", "identifiers").isdisjoint(last)
+    return is_text and ((is_free and not is_naming) or not words_from("rewriting", "addresses").isdisjoint(last))
+
+
 def _adds(effect: CodeEffect) -> bool:
     """Return whether a second run of the line adds once more."""
     return effect.is_given and effect.text.startswith(("POST", "INSERT INTO", "insert", "open a"))
 
 
 def _evidence(measured: Measured) -> dict[str, tuple[str, str]]:
-    """Return the most telling effect of each tool's code with its line: `deletes files`, `sync.py:41`."""
-    effects = ((subject.tool.name, _main_effect(code)) for subject, code in coded(measured))
-    return {name: (_effect_words(effect), f"{effect.file}:{effect.line}") for name, effect in effects if effect}
+    """Return the most telling effect of each tool's code with its line: `deletes files`, `sync.py:41`.
+
+    Without any, that is the last call that could not be followed.
+    """
+    evidence: dict[str, tuple[str, str]] = {}
+    for subject, code in coded(measured):
+        if effect := _main_effect(code):
+            evidence[subject.tool.name] = _effect_words(effect), f"{effect.file}:{effect.line}"
+        elif code.unresolved and code.read_only == "unknown":
+            own = code.handler.file if code.handler else ""
+            call = min(code.unresolved, key=lambda call: (call.file != own, -call.line))
+            evidence[subject.tool.name] = f"{_UNREAD} `{call.text}`", f"{call.file}:{call.line}"
+    return evidence
+
+
+_UNREAD = "calls code that is not in the folder:"
 
 
 def _main_effect(code: ToolCode) -> CodeEffect | None:
