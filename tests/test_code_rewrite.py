@@ -316,8 +316,8 @@ TEXTS = {
         [],
     ),
     "what tells nothing beside what does": (
-        'return {"success": True, "message": "Moored", "berth": berth, "depth": 3, "tide": 1}',
-        ["The result includes `depth` and `tide`."],
+        'return {"success": True, "message": "Moored", "berth": berth, "depth": 3, "tide": 1, "flag": 2}',
+        ["The result includes `depth`, `tide` and `flag`."],
     ),
     "what the call was given": ('return {"status": "moored", "berth": berth}', []),
     "lines of unknown things": (
@@ -527,9 +527,15 @@ PARAMETERS = {
     ),
     "a demand": (
         "limit: int",
-        'if limit < 0:\n        raise ValueError("Limit cannot be negative")\n    return BERTHS[:limit]',
+        'if limit % 2:\n        raise ValueError("Limit must be even")\n    return BERTHS[:limit]',
         {"limit": NUMBER},
-        "Limit cannot be negative.",
+        "Limit must be even.",
+    ),
+    "a demand of a range": (
+        "limit: int",
+        'if not fits(limit):\n        raise ValueError("Limit parameter must be between 5-40")\n    return BERTHS[:limit]',
+        {"limit": NUMBER},
+        "From 5 to 40.",
     ),
     "a default": ("limit: int = 0", "return (limit or 25) * 2", {"limit": NUMBER}, "Default: 25."),
     "a default that is put in": (

@@ -93,8 +93,9 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
     """
     if measured.code is None:
         return {}
-    common = _common_errors(measured)
-    envelope = _common_keys(measured)
+    codes = [code for _, code in coded(measured)]
+    common = _common([[error.text for error in code.errors] for code in codes])
+    envelope = _common([{key for form in code.results for key in form.keys} for code in codes])
     statements: dict[int, tuple[Statement, ...]] = {}
     for subject, code in coded(measured):
         if subject.signals.is_missing_description:
@@ -112,19 +113,11 @@ def code_statements(measured: Measured, *, growth: int) -> dict[int, tuple[State
     return {index: parts for index, parts in statements.items() if parts}
 
 
-def _common_errors(measured: Measured) -> frozenset[str]:
-    """Return the errors that half of the tools have."""
-    counts = Counter(error.text for _, code in coded(measured) for error in code.errors)
-    most = max(MIN_SHARED, len(measured.subjects) // 2)
+def _common(texts: Sequence[Iterable[str]]) -> frozenset[str]:
+    """Return what half of the tools have, an error of the server or a key of its envelope: it tells of none."""
+    counts = Counter(text for own in texts for text in own)
+    most = max(MIN_SHARED, len([*filter(None, texts)]) // 2)
     return frozenset(text for text, count in counts.items() if count >= most)
-
-
-def _common_keys(measured: Measured) -> frozenset[str]:
-    """Return the keys that half of the tools' results have: those of an envelope, which tell of none."""
-    results = [{key for form in code.results for key in form.keys} for _, code in coded(measured)]
-    counts = Counter(key for keys in results for key in keys)
-    most = max(MIN_SHARED, len([*filter(None, results)]) // 2)
-    return frozenset(key for key, count in counts.items() if count >= most)
 
 
 def _new_tokens(statement: Statement, *, tool: Tool) -> int:
@@ -470,7 +463,7 @@ def _is_said_needed(name: str, switch: tuple[str, str] | None, subject: Subject)
 def _error_sentence(error: CodeError, subject: Subject, siblings: AbstractSet[str]) -> tuple[str, int]:
     """Return an error as a sentence, and how little it tells: 0 for what the code demands, 2 for what may be missing.
 
-    Only what is about the tool's own input or the thing in its name; empty for the others.
+    Only what is about the tool's own input; empty for the others.
     """
     names = {node.name for node in subject.input_shape.nodes if node.name}
     text = re.sub(rf" (?:in|by|with|for) the {re.escape(subject.tool.name)} tool\b", "", error.text)
@@ -482,7 +475,7 @@ def _error_sentence(error: CodeError, subject: Subject, siblings: AbstractSet[st
         return "", 0
     parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
     spoken = {stem(part.lower()) for word in words_of(text) for part in (word, *name_parts(word))}
-    if (parts | _things(subject)).isdisjoint(spoken):
+    if parts.isdisjoint(spoken):
         return "", 0
     is_demand = _PATTERNS.demand.fullmatch(text) is not None
     if is_demand and (_is_in_schema(text, parts, subject) or _OF_ONE.search(error.text) or "{" in text):
@@ -556,22 +549,7 @@ _VARIABLE = lazy_pattern(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 """A variable of the environment, which the agent's user can set."""
 
 
-def _things(subject: Subject) -> set[str]:
-    """Return the nouns that the tool's name and first sentence share: `document` of "Update a document"."""
-    sentence = next(iter(subject.prose.sentences), "")
-    named = {stem(part.lower()) for part in name_parts(subject.tool.name)[1:]}
-    return {word for word in content_stems(words_of(sentence)) if any(_is_short_for(part, word) for part in named)}
-
-
-def _is_short_for(part: str, word: str) -> bool:
-    """Return whether a part of a name is a word or its beginning: `doc` of `document`."""
-    return len(part) >= MIN_SHORT and word.startswith(part)
-
-
-MIN_SHORT = 3
-"""Letters of a part of a name that is short for a word."""
-
-_GENERAL_DEMAND = lazy_pattern(r"\b(?:be|an?|non)[ -](?:non-?)?empty\b|^\w+: ", re.IGNORECASE)
+_GENERAL_DEMAND = lazy_pattern(r"\b(?:be|an?|non)[ -](?:non-?)?(?:empty|negative)\b|^\w+: ", re.IGNORECASE)
 """An error that any parameter can have, or one that is said for several tools: "Query must be a non-empty string"."""
 
 
@@ -668,6 +646,24 @@ def _documented(subject: Subject, code: ToolCode) -> Iterator[Statement]:
             yield _parameter(name, [(text, place), *limits])
 
 
+def _bounded(text: str) -> str:
+    """Return a demand as a range: `From 1 to 100.` for "Limit parameter must be between 1-100."; else as it is."""
+    limits = find_limits(re.sub(r"(between \d+)-(?=\d)", r"\1 and ", text))
+    ends = {limit.is_upper: f"{limit.value:g}" for limit in limits}
+    if not limits or any(limit.unit for limit in limits):
+        return text
+    if len(ends) > 1:
+        return f"From {ends[False]} to {ends[True]}."
+    return f"At most {ends[True]}." if True in ends else "" if ends[False] in ("0", "1") else f"At least {ends[False]}."
+
+
+def _is_told(sentence: str, present: str) -> bool:
+    """Return whether a text has a sentence, or all the numbers or quoted values in it."""
+    values = numbers_of(sentence) | {value.lower() for value in re.findall(r"'(\w+)'", sentence)}
+    told = numbers_of(present) | {word.lower() for word in words_of(present)}
+    return plain_text(sentence) in present or (bool(values) and values <= told)
+
+
 _DEFAULT = lazy_pattern(r"\s*\(?\b[Dd]efaults?(?: is| to|:|=)? \S+?\)?\.?$")
 """The default at the end of a text, which the schema has."""
 
@@ -680,7 +676,8 @@ def _limited(subject: Subject, code: ToolCode, demands: _Demands) -> Iterator[St
             continue
         present = f"{plain_text(old or '')} {plain_text(subject.tool.description or '')}"
         text, corrections = _corrected(old or "", name, schema, code)
-        texts = [part for part in demands.texts.get(name, ()) if plain_text(part[0]) not in present]
+        stated = [(_bounded(text), place) for text, place in demands.texts.get(name, ())]
+        texts = [part for part in stated if part[0] and not _is_told(part[0], present)]
         whole = " ".join([text, *(text for text, _ in texts)])
         texts += _limits(name, {**schema, "description": whole}, subject, code)
         if texts or corrections:
@@ -719,7 +716,7 @@ def _parameter(
 
 def _ended(text: str) -> str:
     text = text.rstrip()
-    return text if text.endswith((".", "!", "?", ":", "`", ")")) else f"{text}."
+    return text if text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
 def _entry(name: str, words: AbstractSet[str], code: ToolCode) -> tuple[str, CodePlace] | None:

@@ -126,8 +126,9 @@ def _object_words(form: CodeResult, bare: AbstractSet[str]) -> str:
     """Return the keys of an object if all are known, without those that tell nothing: `success`, `message`."""
     telling = [key for key in form.keys if key.lower().replace("_", "") not in bare]
     is_envelope = not words_from("rewriting", "envelope_keys").isdisjoint((*form.keys, *form.rare))
+    least = MIN_KEYS if len(telling) == len(form.keys) else MIN_LABELS
     is_whole = len(telling) <= MAX_FIELDS and len(form.rare) <= min(MAX_RARE, len(form.keys) - 1) and not form.is_open
-    if len(telling) < MIN_KEYS or not is_whole or is_envelope:
+    if len(telling) < least or not is_whole or is_envelope:
         return ""
     is_list = form.kind is ResultKind.OBJECTS
     words = [_key_words(key, dict(form.lists)) for key in (form.keys if is_list else telling)]
@@ -169,4 +170,4 @@ def _label_words(label: str) -> str:
 
 
 MIN_LABELS = 3
-"""Labels of a text without rows that a sentence names; of fewer, the name of the tool tells as much."""
+"""Labels of a text, or keys among others, that a sentence names; of fewer, the name of the tool tells as much."""
