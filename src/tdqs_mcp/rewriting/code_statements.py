@@ -9,7 +9,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
-from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, read_table, words_from
 from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.schema.walk import accepted_values, value_at
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
@@ -229,7 +229,7 @@ def _own_errors(subject: Subject, code: ToolCode, common: AbstractSet[str]) -> l
 def _is_about_input(error: CodeError, names: AbstractSet[str]) -> bool:
     """Return whether an error is about a parameter of the tool itself, which it names or begins with."""
     return any(name in words_of(error.text) and not (name.isalpha() and name.islower()) for name in names) or (
-        error.parameter in names and _NAMED.match(error.text) is not None
+        error.parameter in names and _PATTERNS.computed_name.match(error.text) is not None
     )
 
 
@@ -285,7 +285,7 @@ def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: s
             return _OVERWRITES if effect.is_destroying else "writes files on the server's machine"
         case EffectKind.HTTP_WRITE | EffectKind.SENDS_DATA_OUT if effect.host and effect.is_given:
             texts = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
-            is_told = _LOOPBACK.match(effect.host) or names_host(texts, effect.host)
+            is_told = _PATTERNS.loopback.match(effect.host) or names_host(texts, effect.host)
             return None if is_told else f"sends its input to {effect.host}"
         case EffectKind.PROCESS if (program := _program(effect.text)) and _is_only_program(code):
             is_told = program.lower() in definition_words(subject)
@@ -302,23 +302,13 @@ def _deletion(effect: CodeEffect, subject: Subject, code: ToolCode) -> str:
     """Return what the line says; empty for a DELETE request, of which only the service knows what it takes."""
     if effect.kind is EffectKind.HTTP_WRITE:
         return ""
-    table = match[1] if (match := _TABLE.match(effect.text)) else None
-    added = (_TABLE.match(other.text) for other in code.own_effects if other.kind is EffectKind.SQL_WRITE)
+    table = match[1] if (match := _PATTERNS.table.match(effect.text)) else None
+    added = (_PATTERNS.table.match(other.text) for other in code.own_effects if other.kind is EffectKind.SQL_WRITE)
     if table and any(other and other[0].upper().startswith("INSERT") and other[1] == table for other in added):
         names = {parameter.name for parameter in subject.signals.parameters}
-        key = match[1] if (match := _KEY.search(effect.text)) and match[1] in names else ""
+        key = match[1] if (match := _PATTERNS.key_column.search(effect.text)) and match[1] in names else ""
         return f"replaces an existing entry with the same `{key}`" if key else ""
     return "deletes files" if effect.kind is EffectKind.FILE_DELETE else "deletes data from a database"
-
-
-_KEY = lazy_pattern(r"(?i)\bWHERE\s+[\"`\[]?(\w+)[\"`\]]?\s*=\s*(?:\?|%s|\$1|:\w+)\s*;?$")
-"""The only column that tells which rows a statement takes."""
-
-_TABLE = lazy_pattern(r"(?i)(?:DELETE FROM|INSERT(?: OR \w+)? INTO)\s+[\"`\[]?(\w+)")
-"""The table of a statement that deletes or inserts rows."""
-
-_LOOPBACK = lazy_pattern(r"localhost\b|127\.|0\.0\.0\.0|\[?::1")
-"""A host that is the server's own machine, to which nothing is sent away."""
 
 
 def _is_only_program(code: ToolCode) -> bool:
@@ -331,10 +321,7 @@ def _program(command: str) -> str | None:
     """Return the program of a command: `git` of `git log {}`."""
     first, _, arguments = command.partition(" ")
     first = first.rpartition("/")[2]
-    return first if arguments and _PROGRAM.fullmatch(first) else None  # `launch` alone is a library's function
-
-
-_PROGRAM = lazy_pattern(r"[a-z][a-z0-9_-]{1,20}")
+    return first if arguments and _PATTERNS.program.fullmatch(first) else None  # `launch` alone is a library's function
 
 
 def _condition(condition: str, subject: Subject) -> str | None:
@@ -342,7 +329,7 @@ def _condition(condition: str, subject: Subject) -> str | None:
     names = {parameter.name for parameter in subject.signals.parameters}
     phrases: list[str] = []
     for part in condition.split(" and ") if condition else ():
-        match = _TEST.fullmatch(part)
+        match = _PATTERNS.test.fullmatch(part)
         if match is None or match["name"] not in names:
             return None
         if match["value"]:
@@ -360,10 +347,6 @@ def _condition(condition: str, subject: Subject) -> str | None:
 
 MAX_CONDITIONS = 2
 """Conditions of one sentence."""
-
-_TEST = lazy_pattern(
-    r"(?P<not>not )?(?P<name>\w+)(?: == '(?P<value>[^']{1,30})'| != (?P<other>'[^']{1,30}')|(?P<none> == None))?"
-)
 
 
 def _clause(condition: str, words: str) -> str:
@@ -385,12 +368,12 @@ def _find_demand(error: CodeError, subject: Subject) -> _Demand | None:
     `action == 'add' and not text` and "text is required to add": both name what is missing.
     """
     parts = re.split(r" (and|or) ", error.condition)
-    tests = [_TEST.fullmatch(part) for part in parts[::2]]
+    tests = [_PATTERNS.test.fullmatch(part) for part in parts[::2]]
     absent = [place for place, test in enumerate(tests) if test and (test["not"] or test["none"])]
     switches = {(test["name"], test["value"]) for test in tests if test and test["value"]}
     is_plain = all(test and (test["not"] or test["none"] or test["value"] or test["other"]) for test in tests)
     joints = [parts[2 * place - 1] for place in absent[1:]]  # "ref == None and x == None": one of both is enough
-    if not absent or not is_plain or "and" in joints or len(switches) > 1 or not _DEMANDING.search(error.text):
+    if not absent or not is_plain or "and" in joints or len(switches) > 1 or not _PATTERNS.demanding.search(error.text):
         return None
     names = [test["name"] for place in absent if (test := tests[place])]
     switch = next(iter(switches), None)
@@ -404,9 +387,6 @@ def _find_demand(error: CodeError, subject: Subject) -> _Demand | None:
     if spoken != {*names} or not {name.lower() for name in further}.isdisjoint(words):
         return None  # "Provide either by/value to locate a frame, or index"
     return _Demand(parameters=tuple(name for name in names if not parameters[name].is_required), switch=switch)
-
-
-_DEMANDING = lazy_pattern(r"\b(?:requir|must|need|provide|missing|specif)", re.IGNORECASE)
 
 
 class _Demands:
@@ -468,9 +448,9 @@ def _error_sentence(error: CodeError, subject: Subject, siblings: AbstractSet[st
     names = {node.name for node in subject.input_shape.nodes if node.name}
     text = re.sub(rf" (?:in|by|with|for) the {re.escape(subject.tool.name)} tool\b", "", error.text)
     if error.parameter in names and text.count("{}") == 1:
-        text = _NAMED.sub(error.parameter, text)  # "'{}' not found in Networks."
+        text = _PATTERNS.computed_name.sub(error.parameter, text)  # "'{}' not found in Networks."
     text = _plain_error(text)
-    is_general = subject.tool.name in text or _GENERAL_DEMAND.search(text)
+    is_general = subject.tool.name in text or _PATTERNS.general_demand.search(text)
     if not text or is_general or _leaks(text, names):
         return "", 0
     parts = {stem(part.lower()) for name in names for part in name_parts(name)} - {stem("id")}
@@ -478,17 +458,19 @@ def _error_sentence(error: CodeError, subject: Subject, siblings: AbstractSet[st
     if parts.isdisjoint(spoken):
         return "", 0
     is_demand = _PATTERNS.demand.fullmatch(text) is not None
-    if is_demand and (_is_in_schema(text, parts, subject) or _OF_ONE.search(error.text) or "{" in text):
+    if is_demand and (_is_in_schema(text, parts, subject) or _PATTERNS.of_one_value.search(error.text) or "{" in text):
         return "", 0  # 'Swipe direction "{}" is not supported': true of a value, not of all
     is_doubled = text.lower().startswith("no ")  # "No hash provided and agent is not registered"
     match = _PATTERNS.absence.fullmatch(text) or (None if is_doubled else _PATTERNS.failure.fullmatch(text))
     if not is_demand and match is None:
         return "", 0
     switches = {
-        f'with `{test["name"]}` "{test["value"]}", ' for test in _TEST.finditer(error.condition) if test["value"]
+        f'with `{test["name"]}` "{test["value"]}", '
+        for test in _PATTERNS.test.finditer(error.condition)
+        if test["value"]
     }
     advice = _find_advice(error.text, names | siblings)
-    is_obvious = match is not None and not match["rest"] and not advice and _OBVIOUS.search(match["what"])
+    is_obvious = match is not None and not match["rest"] and not advice and _PATTERNS.obvious.search(match["what"])
     if len(switches) > 1 or is_obvious:
         return "", 0
     start = next(iter(switches), "")
@@ -501,13 +483,9 @@ def _error_sentence(error: CodeError, subject: Subject, siblings: AbstractSet[st
     return f"{sentence} {advice}".strip(), 0 if is_demand else 2
 
 
-_OBVIOUS = lazy_pattern(r"\b(?:found|exist|missing|empty|available|installed)\b")
-"""What any call is refused for, and what is amiss with the server: no agent needs it."""
-
-
 def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
     """Return whether a demand says no more than a schema can: "Board ID cannot be empty", but not "Either a or b"."""
-    match = _DEMAND.search(text)
+    match = _PATTERNS.must.search(text)
     predicate = text[match.start() :] if match else text  # "Application name must be a string"
     stems = {stem(part.lower()) for word in words_of(predicate) for part in name_parts(word)}
     words = {word.lower() for word in words_of(text[: match.start()] if match else text)}
@@ -520,9 +498,6 @@ def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
     return is_required or (parts | _empty_demands() >= stems and not is_choice)
 
 
-_DEMAND = lazy_pattern(r"\b(?:must|cannot|can't|may not|is required|are required)\b")
-
-
 def _find_advice(error: str, names: AbstractSet[str]) -> str:
     """Return the sentence behind an error's first that says what to do with another tool, a parameter or a variable.
 
@@ -531,7 +506,7 @@ def _find_advice(error: str, names: AbstractSet[str]) -> str:
     for sentence in re.split(r"(?<=[.!])\s+", error)[1:]:
         words = sentence.rstrip(".! ").split()
         is_order = bool(words) and LEMMAS.get(words[0].lower()) == words[0].lower()
-        allowed = {*names, *_VARIABLE.findall(sentence)}
+        allowed = {*names, *_PATTERNS.variable.findall(sentence)}
         is_named = any(word.strip("`'\",()").partition("=")[0] in allowed - _plain_words(names) for word in words)
         is_named |= any(f"the {name} {kind}" in sentence for name in names for kind in ("tool", "option", "parameter"))
         leaks = _leaks(sentence.replace("=", " "), allowed)
@@ -545,14 +520,6 @@ def _plain_words(names: AbstractSet[str]) -> frozenset[str]:
     return frozenset(name for name in names if name.isalpha() and name.islower())
 
 
-_VARIABLE = lazy_pattern(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
-"""A variable of the environment, which the agent's user can set."""
-
-
-_GENERAL_DEMAND = lazy_pattern(r"\b(?:be|an?|non)[ -](?:non-?)?(?:empty|negative)\b|^\w+: ", re.IGNORECASE)
-"""An error that any parameter can have, or one that is said for several tools: "Query must be a non-empty string"."""
-
-
 @cache
 def _empty_demands() -> frozenset[str]:
     return frozenset(map(stem, words_from("rewriting", "empty_demands")))
@@ -560,34 +527,21 @@ def _empty_demands() -> frozenset[str]:
 
 def _plain_error(text: str) -> str:
     """Return the first sentence of an error without what is computed; empty where it says nothing then."""
-    text = _INVALID.sub(r"\1 must be", text.strip())  # "Invalid resourceId: {}. Must be a positive integer."
+    text = _PATTERNS.invalid_value.sub(
+        r"\1 must be", text.strip()
+    )  # "Invalid resourceId: {}. Must be a positive integer."
     first = re.split(r"(?<=[\w}'\"`)])[.!;](?=\s|$)|\n", text, maxsplit=1)[0]
     first = re.sub(r"^(?:error|validation error)\s*[:\-]\s*", "", first, flags=re.IGNORECASE)
     first = re.sub(r"\s*\([^()]*\{\}[^()]*\)", "", first)
     first = re.sub(r"\s*[:,=-]\s*[\"'`]?\{\}[\"'`]?$", "", first)
     first = re.sub(r"\bwith (?:the )?(\w+) [\"'`]?\{\}[\"'`]?", r"of that \1", first)
     first = re.sub(r"\b(in|on|of|for|from|to|at|within) ([a-z]+) [\"'`]?\{\}[\"'`]?", r"\1 the \2", first)
-    first = re.sub(rf"^((?:[\w-]+ ){{1,3}})[\"'`]?\{{\}}[\"'`]? (?={_PREDICATES})", _without_name, first)
+    first = _PATTERNS.thing_and_name.sub(_without_name, first)
     is_plain = "{}" not in first and first.isascii() and len(first) <= MAX_ERROR and len(first.split()) > 2
     first = re.sub(r"[,(]? ?(?:e\.g|i\.e)\.?$", "", first)
     first = re.sub(r"(?<=\w{3}): .*", "", first) if _PATTERNS.demand.fullmatch(first.split(": ")[0]) else first
-    is_half = "{}" in text and _HALF.search(first)
+    is_half = "{}" in text and _PATTERNS.half_said.search(first)
     return first.rstrip(" .:") if is_plain and not is_half else ""
-
-
-_HALF = lazy_pattern(r"\b(?:one of|to \w+)$")
-"""The end of a sentence of which the rest is computed: "Boat must be moored to change: {}"."""
-
-
-_NAMED = lazy_pattern(r"^[\"'`]?\{\}[\"'`]?(?= \w)")
-"""The computed thing that a text begins with."""
-
-_PREDICATES = r"(?:is|are|was|were|not|does|do|has|have|already|can|cannot|must|could|exists?)\b"
-"""What follows the name of a thing; behind "exceeds {} bytes" a number is missing."""
-
-
-_INVALID = lazy_pattern(r"^Invalid ([\w ]+?):? [\"'`]?\{\}[\"'`]?\. Must be\b")
-_OF_ONE = lazy_pattern(rf"\{{\}}[\"'`]? {_PREDICATES}")
 
 
 def _without_name(match: re.Match[str]) -> str:
@@ -597,10 +551,7 @@ def _without_name(match: re.Match[str]) -> str:
 
 def _leaks(text: str, names: AbstractSet[str]) -> bool:
     """Return whether a text has a name of the code that the agent does not know: `pool_mgr`, `getClient()`, `a=b`."""
-    return any(word.strip("`'\".,:;()") not in names for word in text.split() if _INTERNAL.search(word))
-
-
-_INTERNAL = lazy_pattern(r"\w_\w|[a-z][A-Z]|\w\(|\w=|\w\.[a-z]\w*\.|::|[<>{}\\]")
+    return any(word.strip("`'\".,:;()") not in names for word in text.split() if _PATTERNS.internal_name.search(word))
 
 
 def _failing(match: re.Match[str]) -> str:
@@ -641,7 +592,7 @@ def _documented(subject: Subject, code: ToolCode) -> Iterator[Statement]:
         entry = _entry(name, words, code) if name not in code.unused_parameters else None
         if entry and isinstance(schema, Mapping):
             text, place = entry
-            text = _DEFAULT.sub("", text) if "default" in schema else text
+            text = _PATTERNS.default_at_end.sub("", text) if "default" in schema else text
             limits = list(_limits(name, {**schema, "description": text}, subject, code))
             yield _parameter(name, [(text, place), *limits])
 
@@ -662,10 +613,6 @@ def _is_told(sentence: str, present: str) -> bool:
     values = numbers_of(sentence) | {value.lower() for value in re.findall(r"'(\w+)'", sentence)}
     told = numbers_of(present) | {word.lower() for word in words_of(present)}
     return plain_text(sentence) in present or (bool(values) and values <= told)
-
-
-_DEFAULT = lazy_pattern(r"\s*\(?\b[Dd]efaults?(?: is| to|:|=)? \S+?\)?\.?$")
-"""The default at the end of a text, which the schema has."""
 
 
 def _limited(subject: Subject, code: ToolCode, demands: _Demands) -> Iterator[Statement]:
@@ -693,15 +640,12 @@ def _corrected(text: str, name: str, schema: Mapping[str, Any], code: ToolCode) 
         if head not in BOUNDS or len(stated) != 1 or text.count(stated[0].text) != 1:
             continue
         phrase, value = stated[0].text, stated[0].value
-        figures = [match for match in _FIGURE.finditer(phrase) if float(match[0].replace(",", "")) == value]
+        figures = [match for match in _PATTERNS.figure.finditer(phrase) if float(match[0].replace(",", "")) == value]
         if len(figures) == 1 and value != float(number):
             corrected = f"{phrase[: figures[0].start()]}{number}{phrase[figures[0].end() :]}"
             text = text.replace(phrase, corrected)
             places.append(limit)
     return text, places
-
-
-_FIGURE = lazy_pattern(r"\d[\d,]*(?:\.\d+)?")
 
 
 def _parameter(
@@ -791,7 +735,7 @@ def _limit_words(limit: CodeLimit, name: str, schema: Mapping[str, Any], texts: 
     if head == "default":
         is_required = any(parameter.name == name and parameter.is_required for parameter in subject.signals.parameters)
         is_open = not (is_required or "default" in schema or "default" in texts.lower())
-        is_telling = value not in ("0", "False") and _VALUE.fullmatch(value) is not None
+        is_telling = value not in ("0", "False") and _PATTERNS.default_value.fullmatch(value) is not None
         spelled = "true" if value == "True" else value.replace("'", "`")
         return f"the default is {spelled}" if is_open and is_telling else ""
     if head == COUNTED:
@@ -845,7 +789,3 @@ def _refused_values(name: str, code: ToolCode) -> Iterator[tuple[Sequence[str], 
         is_plain = all(re.fullmatch(r"[\w./:+-]+", value) for value in values) and len(values) > 1
         if is_plain and error.depth <= MAX_DEPTH and " or " not in error.condition and refusal.search(error.text):
             yield values, error
-
-
-_VALUE = lazy_pattern(r"'?(?!(?:None|default|undefined|null)\b)[\w./:+-]+'?")
-"""A default that says something: neither None nor an empty list, and no mark such as "(default)"."""

@@ -1,11 +1,10 @@
 """The sentence about what comes back from a tool, as its code proves."""
 
-import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.statements import is_negation
@@ -41,17 +40,11 @@ def _tells_result(subject: Subject, code: ToolCode) -> bool:
     keys = {key.lower() for key in keys} - words_from("rewriting", "bare_keys")
     sentences = [subject.prose.sentences[place] for place in subject.prose.cue_places.get(Cue.RETURN, ())]
     return any(
-        len(_LISTING.findall(sentence)) > 1
-        or _RETURNED_LIST.fullmatch(sentence)
+        len(_PATTERNS.separator.findall(sentence)) > 1
+        or _PATTERNS.returned_list.fullmatch(sentence)
         or not keys.isdisjoint(map(str.lower, words_of(sentence)))
         for sentence in sentences
     )
-
-
-_LISTING = lazy_pattern(r", | and |; ")
-
-_RETURNED_LIST = lazy_pattern(r"returns? (\w+(?:, \w+)*,? and \w+)\.?", re.IGNORECASE)
-"""A sentence that does nothing but list what comes back: "Returns title and body."."""
 
 
 def _is_switch(schema: Mapping[str, Any]) -> bool:
@@ -59,11 +52,7 @@ def _is_switch(schema: Mapping[str, Any]) -> bool:
 
 
 def _tells_nothing_found(form: CodeResult) -> bool:
-    return not form.labels and _tells_absence(form) and _NOTHING.search(form.text) is not None
-
-
-_NOTHING = lazy_pattern(r"(?i)\b(?:no|not)\b[^.:\n]*\b(?:found|match\w*|exists?|results)\b")
-"""A text that says itself that nothing was found: "No berths found", "Berth {} not found"."""
+    return not form.labels and _tells_absence(form) and _PATTERNS.nothing_found.search(form.text) is not None
 
 
 def _returned(forms: list[CodeResult], subject: Subject, envelope: AbstractSet[str], *, is_all: bool) -> str:
