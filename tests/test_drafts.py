@@ -507,3 +507,24 @@ def test_a_definition_may_be_reworded_as_a_whole(catalog, old, new):
     measured = measure(catalog(tool("do_it", old), *SHOP[1:]))
     draft = {**tool("do_it", old), "description": new}
     assert conflicts(DraftChecker(measured).claims(measured.subjects[0], draft)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        (
+            "Shows a berth without changing anything.",
+            "but the code changes something: file-write (open a) at server.py:9",
+        ),
+        ("Shows a berth. Writes it down.", None),
+    ],
+)
+def test_a_draft_is_held_against_the_code_as_the_rules_hold_texts(command, write, tmp_path, text, other):
+    head = 'from mcp.server import MCPServer\n\nserver = MCPServer("harbour")\n\n'
+    body = 'def show(path: str):\n    """Show a berth."""\n\n    open(path, "a").write("x")\n'
+    (tmp_path / "server.py").write_text(f"{head}@server.tool()\n{body}", encoding="utf-8")
+    draft = write("draft.md", text)
+    done = command("rewrite", tmp_path, "--source", tmp_path, "--tool", "show", "--draft", draft, "--format", "json")
+    (rewritten,) = json.loads(done.stdout)["rewrites"]
+    conflicts = [claim["conflict"] for claim in rewritten["claims"] if claim.get("conflict")]
+    assert [conflict.partition(", ")[2] for conflict in conflicts] == ([other] if other else [])
