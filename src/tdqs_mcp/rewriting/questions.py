@@ -426,21 +426,18 @@ def _evidence(measured: Measured) -> dict[str, tuple[str, str]]:
     """
     evidence: dict[str, tuple[str, str]] = {}
     for subject, code in coded(measured):
-        if effect := _main_effect(code):
-            evidence[subject.tool.name] = _effect_words(effect), f"{effect.file}:{effect.line}"
-        elif code.unresolved and code.read_only == "unknown":
-            own = code.handler.file if code.handler else ""
-            call = min(code.unresolved, key=lambda call: (call.file != own, -call.line))
-            evidence[subject.tool.name] = f"{_UNREAD} `{call.text}`", f"{call.file}:{call.line}"
+        changes = [effect for effect in code.own_effects if effect.kind not in READS]
+        if changes:
+            effect = min(changes, key=lambda effect: (not effect.is_destroying, not effect.is_given, effect.depth))
+            evidence[subject.tool.name] = _effect_words(effect), str(effect)
+        elif code.unresolved and code.handler and code.read_only == "unknown":
+            near = [call for call in code.unresolved if call.file == code.handler.file] or code.unresolved
+            call = max(near, key=lambda call: call.line)
+            evidence[subject.tool.name] = f"{_UNREAD} `{call.text}`", str(call)
     return evidence
 
 
 _UNREAD = "calls code that is not in the folder:"
-
-
-def _main_effect(code: ToolCode) -> CodeEffect | None:
-    changes = (effect for effect in code.own_effects if effect.kind not in READS)
-    return min(changes, key=lambda effect: (not effect.is_destroying, not effect.is_given, effect.depth), default=None)
 
 
 def _effect_words(effect: CodeEffect) -> str:

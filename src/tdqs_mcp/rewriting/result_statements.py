@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
 
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
@@ -27,39 +26,10 @@ def result_sentence(subject: Subject, code: ToolCode, envelope: AbstractSet[str]
     Nothing of a tool with a closed parameter that each call gives: what comes back depends on it. Nothing beside a text
     that lists what comes back: it would stand there twice. Keys of an `envelope` tell nothing.
     """
-    is_chosen = any(node.is_top and node.is_required and _is_switch(node.schema) for node in subject.input_shape.nodes)
-    if not code.is_result_whole or is_chosen or _tells_result(subject, code):
-        return ""
-    present = [form for form in code.results if not _tells_nothing_found(form)]
-    return _returned(present, subject, envelope, is_all=len(present) == len(code.results))
-
-
-def _tells_result(subject: Subject, code: ToolCode) -> bool:
-    """Return whether a sentence about the result lists what is in it, or names one of its keys."""
-    keys = {key for form in code.results for key in (*form.keys, *form.rare, *form.row)}
-    keys = {key.lower() for key in keys} - words_from("rewriting", "bare_keys")
-    sentences = [subject.prose.sentences[place] for place in subject.prose.cue_places.get(Cue.RETURN, ())]
-    return any(
-        len(_PATTERNS.separator.findall(sentence)) > 1
-        or _PATTERNS.returned_list.fullmatch(sentence)
-        or not keys.isdisjoint(map(str.lower, words_of(sentence)))
-        for sentence in sentences
-    )
-
-
-def _is_switch(schema: Mapping[str, Any]) -> bool:
-    return len(schema.get("enum") or ()) > 1
-
-
-def _tells_nothing_found(form: CodeResult) -> bool:
-    return not form.labels and _tells_absence(form) and _PATTERNS.nothing_found.search(form.text) is not None
-
-
-def _returned(forms: list[CodeResult], subject: Subject, envelope: AbstractSet[str], *, is_all: bool) -> str:
-    """Return the sentence about the forms of a result, which are all but for texts that nothing was found."""
-    texts = [subject.tool.description or "", *(text for _, text in subject.texts)]
-    words = {word.lower() for text in texts for word in words_of(text)}
-    if not subject.is_result_open and not _adds_fields(forms, words, subject):
+    required = (node for node in subject.input_shape.nodes if node.is_top and node.is_required)
+    is_chosen = any(len(node.schema.get("enum") or ()) > 1 for node in required)
+    forms = [form for form in code.results if not _tells_nothing_found(form)]
+    if not code.is_result_whole or is_chosen or _is_result_told(subject, forms):
         return ""
     labeled = [form for form in forms if form.kind is ResultKind.TEXT and form.labels]
     beginnings = {form for form in forms if any(_begins(form, whole) for whole in labeled)}
@@ -70,22 +40,36 @@ def _returned(forms: list[CodeResult], subject: Subject, envelope: AbstractSet[s
         return ""
     if parts[0].startswith(_INCLUDES):
         return f"The result {parts[0]}."
-    if is_all and forms[0].kind is not ResultKind.TEXT and not subject.is_result_open:
+    if len(forms) == len(code.results) and forms[0].kind is not ResultKind.TEXT and not subject.is_result_open:
         verb = "is" if forms[0].kind is ResultKind.OBJECTS else "has"
         return f"The result {verb} {parts[0]}."
     return f"Returns {parts[0]}."
 
 
+def _is_result_told(subject: Subject, forms: Sequence[CodeResult]) -> bool:
+    """Return whether a sentence about the result lists what is in it, or the texts name half of its fields."""
+    keys = {key for form in forms for key in (*form.keys, *form.row)}
+    sentences = [subject.prose.sentences[place] for place in subject.prose.cue_places.get(Cue.RETURN, ())]
+    is_listed = any(
+        len(_PATTERNS.separator.findall(sentence)) > 1
+        or _PATTERNS.returned_list.fullmatch(sentence)
+        or not (keys - words_from("rewriting", "bare_keys")).isdisjoint(words_of(sentence))
+        for sentence in sentences
+    )
+    texts = [subject.tool.description or "", *(text for _, text in subject.texts)]
+    words = {word.lower() for text in texts for word in words_of(text)}
+    named = {key for key in keys if key.lower() in words or " ".join(name_parts(key)).lower() in words}
+    is_closed = not subject.is_result_open and (subject.has_telling_output or 2 * len(named) >= len(keys))
+    return is_listed or is_closed
+
+
+def _tells_nothing_found(form: CodeResult) -> bool:
+    return not form.labels and _tells_absence(form) and _PATTERNS.nothing_found.search(form.text) is not None
+
+
 def _begins(form: CodeResult, whole: CodeResult) -> bool:
     """Return whether a text is what another one is without any item: "Boats of {}:"."""
     return form.kind is ResultKind.TEXT and not form.labels and whole.text.startswith(form.text.rstrip())
-
-
-def _adds_fields(forms: list[CodeResult], words: set[str], subject: Subject) -> bool:
-    """Return whether most fields of a result that is spoken of are named nowhere."""
-    keys = {key for form in forms for key in (*form.keys, *form.row)}
-    named = {key for key in keys if key.lower() in words or " ".join(name_parts(key)).lower() in words}
-    return not subject.has_telling_output and 2 * len(named) < len(keys)
 
 
 def _tells_absence(form: CodeResult) -> bool:
@@ -139,18 +123,14 @@ def _key_words(key: str, lists: Mapping[str, Sequence[str]]) -> str:
 
 def _text_words(form: CodeResult) -> str:
     """Return the labels of a text as plain words; empty where it has none."""
-    labels = [_label_words(label) for label in form.keys if not _is_heading(label)]
+    # "Boats of" is a heading
+    labels = [_label_words(label) for label in form.keys if label.rsplit(maxsplit=1)[-1].lower() not in PREPOSITIONS]
     if (not labels and not form.row) or len(labels) + len(form.row) > 2 * MAX_FIELDS:
         return ""
     if form.row:
         row = joined([_label_words(label) for label in form.row], "and")
         return joined([*labels, f"one {'line' if form.is_line else 'section'} per item with {row}"], "and")
     return f"text with {joined(labels, 'and')}" if len(labels) >= MIN_LABELS else ""
-
-
-def _is_heading(label: str) -> bool:
-    """Return whether a label ends in what it is about: "Boats of"."""
-    return label.rsplit(maxsplit=1)[-1].lower() in PREPOSITIONS
 
 
 def _label_words(label: str) -> str:
