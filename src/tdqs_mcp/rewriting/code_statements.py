@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -262,7 +262,9 @@ def _effect_sentence(effect: CodeEffect, subject: Subject, code: ToolCode, about
     condition = _condition(effect.condition, subject)
     is_own = effect.depth <= MAX_DEPTH and (effect.is_given or not effect.is_destroying)
     words = _effect_words(effect, subject, code, about) if is_own and condition is not None else None
-    return _clause(condition or "", words) if words else ""
+    if not words:
+        return ""
+    return f"{condition}it {words}." if condition else f"{words[0].upper()}{words[1:]}."
 
 
 def _partial_sentence(effect: CodeEffect, subject: Subject) -> str:
@@ -287,9 +289,11 @@ def _effect_words(effect: CodeEffect, subject: Subject, code: ToolCode, about: s
             texts = f"{about} {subject.tool.name} {subject.tool.description or ''}".lower()
             is_told = _PATTERNS.loopback.match(effect.host) or names_host(texts, effect.host)
             return None if is_told else f"sends its input to {effect.host}"
-        case EffectKind.PROCESS if (program := _program(effect.text)) and _is_only_program(code):
+        case EffectKind.PROCESS if program := _program(effect.text):
+            # of several, such as `grep` and `findstr`, the machine takes its own
+            programs = {_program(other.text) for other in code.own_effects if other.kind is EffectKind.PROCESS}
             is_told = program.lower() in definition_words(subject)
-            return None if is_told else f"runs `{program}` on the server's machine"
+            return None if is_told or len(programs) > 1 else f"runs `{program}` on the server's machine"
         case _:
             return None
 
@@ -309,12 +313,6 @@ def _deletion(effect: CodeEffect, subject: Subject, code: ToolCode) -> str:
         key = match[1] if (match := _PATTERNS.key_column.search(effect.text)) and match[1] in names else ""
         return f"replaces an existing entry with the same `{key}`" if key else ""
     return "deletes files" if effect.kind is EffectKind.FILE_DELETE else "deletes data from a database"
-
-
-def _is_only_program(code: ToolCode) -> bool:
-    """Return whether a tool runs one program: of several, such as `grep` and `findstr`, the machine takes its own."""
-    programs = {_program(effect.text) for effect in code.own_effects if effect.kind is EffectKind.PROCESS}
-    return len(programs) == 1
 
 
 def _program(command: str) -> str | None:
@@ -347,10 +345,6 @@ def _condition(condition: str, subject: Subject) -> str | None:
 
 MAX_CONDITIONS = 2
 """Conditions of one sentence."""
-
-
-def _clause(condition: str, words: str) -> str:
-    return f"{condition}it {words}." if condition else f"{words[0].upper()}{words[1:]}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -495,7 +489,8 @@ def _is_in_schema(text: str, parts: AbstractSet[str], subject: Subject) -> bool:
     quoted = {*re.findall(r"'([^']+)'", text)}
     if quoted and any(quoted <= {*map(str, node.schema.get("enum") or ())} for node in subject.input_shape.nodes):
         return True  # "Operation must be 'create' or 'update'."
-    return is_required or (parts | _empty_demands() >= stems and not is_choice)
+    empty = {stem(word) for word in words_from("rewriting", "empty_demands")}
+    return is_required or (parts | empty >= stems and not is_choice)
 
 
 def _find_advice(error: str, names: AbstractSet[str]) -> str:
@@ -507,22 +502,13 @@ def _find_advice(error: str, names: AbstractSet[str]) -> str:
         words = sentence.rstrip(".! ").split()
         is_order = bool(words) and LEMMAS.get(words[0].lower()) == words[0].lower()
         allowed = {*names, *_PATTERNS.variable.findall(sentence)}
-        is_named = any(word.strip("`'\",()").partition("=")[0] in allowed - _plain_words(names) for word in words)
+        certain = {name for name in allowed if not (name.isalpha() and name.islower())}  # `search` is a plain word
+        is_named = any(word.strip("`'\",()").partition("=")[0] in certain for word in words)
         is_named |= any(f"the {name} {kind}" in sentence for name in names for kind in ("tool", "option", "parameter"))
         leaks = _leaks(sentence.replace("=", " "), allowed)
         if is_order and is_named and not leaks and sentence.isascii() and len(sentence) <= MAX_ERROR:
             return _marked(f"{' '.join(words)}.", frozenset(names))
     return ""
-
-
-def _plain_words(names: AbstractSet[str]) -> frozenset[str]:
-    """Names that any sentence may have: `search`."""
-    return frozenset(name for name in names if name.isalpha() and name.islower())
-
-
-@cache
-def _empty_demands() -> frozenset[str]:
-    return frozenset(map(stem, words_from("rewriting", "empty_demands")))
 
 
 def _plain_error(text: str) -> str:

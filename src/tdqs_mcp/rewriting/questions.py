@@ -405,13 +405,14 @@ def _takes_any(node: Node, code: ToolCode) -> bool:
 
     A text that identifies a thing is one of those that there are.
     """
-    name = node.name or ""
-    last, is_text = name_parts(name)[-1:], _kind(node.schema) == "string" and not node.schema.get("enum")
+    name, kind = node.name or "", _kind(node.schema)
+    last = next(iter(name_parts(name)[-1:]), "")
     checks = [part for error in code.errors for part in (error.condition, error.parameter)]
     checks += [limit.parameter for limit in code.limits]
-    is_free = not code.unresolved and name not in words_of(" ".join(checks))
-    is_naming = not words_from("rewriting", "identifiers").isdisjoint(last)
-    return is_text and ((is_free and not is_naming) or not words_from("rewriting", "addresses").isdisjoint(last))
+    is_free = kind == "string" and not code.unresolved and name not in words_of(" ".join(checks))
+    is_naming = bool(node.schema.get("enum")) or last in words_from("rewriting", "identifiers")
+    is_address = kind in ("string", "array") and last.removesuffix("s") in words_from("rewriting", "addresses")
+    return (is_free and not is_naming) or is_address
 
 
 def _adds(effect: CodeEffect) -> bool:
