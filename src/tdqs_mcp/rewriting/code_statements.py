@@ -595,8 +595,8 @@ def _bounded(text: str) -> str:
 
 
 def _is_told(sentence: str, present: str) -> bool:
-    """Return whether a text has a sentence, or all the numbers or quoted values in it."""
-    values = numbers_of(sentence) | {value.lower() for value in re.findall(r"'(\w+)'", sentence)}
+    """Return whether a text has a sentence, or all the numbers (but where a range begins) or quoted values in it."""
+    values = (numbers_of(sentence) - {"0", "1"}) | {value.lower() for value in re.findall(r"'(\w+)'", sentence)}
     told = numbers_of(present) | {word.lower() for word in words_of(present)}
     return plain_text(sentence) in present or (bool(values) and values <= told)
 
