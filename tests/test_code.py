@@ -1480,7 +1480,8 @@ def test_a_limit_in_the_documentation_of_a_parameter_is_held_against_the_code(tm
 
 def test_the_name_that_a_client_gives_to_a_request_is_no_sure_change(tmp_path, command):
     (tmp_path / "server.py").write_text(
-        HEAD + "from elevenlabs.client import ElevenLabs\nfrom mcp.types import ToolAnnotations\nclient = ElevenLabs()\n\n"
+        HEAD
+        + "from elevenlabs.client import ElevenLabs\nfrom mcp.types import ToolAnnotations\nclient = ElevenLabs()\n\n"
         "@server.tool(annotations=ToolAnnotations(readOnlyHint=True))\n"
         'def draw_plan(text: str):\n    """Draw a plan."""\n    return client.music.composition_plan.create(prompt=text)\n',
         encoding="utf-8",
