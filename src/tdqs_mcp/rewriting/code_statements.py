@@ -250,8 +250,8 @@ class _Novelty:
     def admits(self, sentence: str) -> bool:
         """Return whether a sentence is told already, or neither the definition nor an earlier one says most of it."""
         stems = content_stems(words_of(sentence)) - content_stems(["fails", "if", "returns", "error"])
-        told = (self._stems, *self._sentences)
-        is_new = bool(stems) and all(100 * len(stems & words) < SHARE_TOLD * len(stems) for words in told)
+        texts = (self._stems, *self._sentences)
+        is_new = bool(stems) and all(100 * len(stems & words) < SHARE_TOLD * len(stems) for words in texts)
         is_admitted = is_new or self.is_told(sentence)
         self._sentences += [stems] if is_admitted else []
         return is_admitted
@@ -597,8 +597,8 @@ def _bounded(text: str) -> str:
 def _is_told(sentence: str, present: str) -> bool:
     """Return whether a text has a sentence, or all the numbers (but where a range begins) or quoted values in it."""
     values = (numbers_of(sentence) - {"0", "1"}) | {value.lower() for value in re.findall(r"'(\w+)'", sentence)}
-    told = numbers_of(present) | {word.lower() for word in words_of(present)}
-    return plain_text(sentence) in present or (bool(values) and values <= told)
+    contents = numbers_of(present) | {word.lower() for word in words_of(present)}
+    return plain_text(sentence) in present or (bool(values) and values <= contents)
 
 
 def _limited(subject: Subject, code: ToolCode, demands: _Demands) -> Iterator[Statement]:

@@ -78,10 +78,10 @@ def find_questions(
         (tool, key.partition(f"{SHARED}.")[2]): key for key, tools in find_groups(measured).items() for tool in tools
     }
     evidence = _evidence(measured)
-    known = {(subject.tool.name, place) for subject, code in coded(measured) for place in _answers(subject, code)}
+    closed = {(subject.tool.name, place) for subject, code in coded(measured) for place in _answers(subject, code)}
     gaps: dict[str, list[OpenPoint]] = {}
     for gap in _find_gaps(measured, findings, scores):
-        if (gap.tool, gap.place) not in answered | known:
+        if (gap.tool, gap.place) not in answered | closed:
             own = f"{SHARED if gap.about is QuestionTopic.LIMIT else gap.tool}.{gap.place}"
             gaps.setdefault(ids.get((gap.tool, gap.place), own), []).append(gap)
     questions = [_question(key, points, evidence) for key, points in gaps.items()]

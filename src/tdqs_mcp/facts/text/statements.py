@@ -144,9 +144,9 @@ def _denials(sentence: str) -> Iterator[bool]:
         is_read = not _words("merely").isdisjoint(before) and EFFECTS.get(verb) is Effect.READ
         if not is_denied and not is_read:
             continue
-        others = " ".join(word for other, spoken in enumerate(clauses) if other != place for word in spoken)
+        remainder = " ".join(word for other, spoken in enumerate(clauses) if other != place for word in spoken)
         is_conditional = place > 0 and _PATTERNS.conditional.match(sentence) is not None
-        if is_conditional or _PATTERNS.excepted.search(others) or (is_read and _tells_change(others)):
+        if is_conditional or _PATTERNS.excepted.search(remainder) or (is_read and _tells_change(remainder)):
             continue
         is_plain = all(word in may_stand or is_negation(word) or _is_change(LEMMAS.get(word, "")) for word in behind)
         is_all = is_read or not (_words("everything") | _words("of_nouns") - {"without"}).isdisjoint(words)
