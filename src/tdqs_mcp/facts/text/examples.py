@@ -234,8 +234,9 @@ def _why_unfit_call(call: _Call, text: str, root: Mapping[str, Any]) -> Iterator
         if reason:
             yield f"{name!r} {reason}"
     missing = [name for name in required_names(root) if name in properties and name not in call.arguments]
-    # "Example: {…}" is a whole call; an object inside a sentence, or of a single member, may be a part of one
-    is_shown_whole = call.is_named or (len(call.arguments) > 1 and _is_announced(text, call.start))
+    # "Example: {…}" and a block of code are whole calls; an object in a sentence, or of a single member, may be a part
+    is_block = text.count("```", 0, call.start) % 2 == 1
+    is_shown_whole = call.is_named or is_block or (len(call.arguments) > 1 and _is_announced(text, call.start))
     if missing and not unknown and call.is_whole and is_shown_whole:
         yield f"lacks {missing[0]!r}, which is required"
 
