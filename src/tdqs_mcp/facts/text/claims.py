@@ -336,6 +336,10 @@ def _demands_one(match: re.Match[str], text: str, kind: MentionKind) -> bool:
 
 def find_type_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """A type that the text gives the parameter and the schema does not accept."""
+    form = mention.node.schema.get("format")
+    other_form = getattr(_PATTERNS, f"not_{form}").search(mention.text) if form in _FORMS else None
+    if other_form:
+        return Clash(mention=mention, claim=other_form[0], constraint=f"format {form}", is_plain=True)
     if not accepted.types or mention.words.isdisjoint(_typing_words()):
         return None
     plain = _stated(mention.text, mention.kind) if _demands_type(mention) else {}
@@ -424,8 +428,11 @@ def find_clashes(
     return {topic: tuple(topic_clashes.values()) for topic, topic_clashes in by_topic.items()}
 
 
-_VALUED = frozenset("enum items anyOf oneOf allOf $ref".split())
-"""Keywords that may give a parameter a list of values, which a text can contradict in any words."""
+_VALUED = frozenset("enum items anyOf oneOf allOf $ref format".split())
+"""Keywords that may give a parameter a list of values or a form, which a text can contradict in any words."""
+
+_FORMS = ("date", "uri")
+"""Formats that a text contradicts by the name of another form."""
 
 
 @cache

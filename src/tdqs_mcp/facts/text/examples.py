@@ -412,6 +412,7 @@ def closed_list(text: str, name: str, foreign_names: AbstractSet[str] = frozense
     `foreign_names` are names of other things. What identifies or locates one thing (an id, a name, a path), and a
     number with its unit ("30m, 2h"), have more values than a text lists.
     """
+    text = text.replace("``", "`")
     is_kind = name.lower().endswith(endings_from("examples", "kinds_of_value"))
     is_own = not _IDENTIFYING.isdisjoint(name_parts(name)[-1:])
     for row in _rows(text, is_kind) if not is_own else ():
