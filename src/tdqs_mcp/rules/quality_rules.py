@@ -16,12 +16,12 @@ from tdqs_mcp.facts.text.effects import (
     silent_target,
 )
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
+from tdqs_mcp.facts.text.open_values import cut_results, vague_result
 from tdqs_mcp.facts.text.parameter_texts import (
     evident_names,
     type_beside_null,
 )
 from tdqs_mcp.facts.text.prose import find_parameters, is_latin, lead_in_length
-from tdqs_mcp.facts.text.results import cut_results, vague_result
 from tdqs_mcp.facts.text.words import Cue, Effect
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import (

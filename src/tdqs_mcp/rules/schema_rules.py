@@ -19,8 +19,7 @@ from tdqs_mcp.facts.text.claims import (
     open_switches,
 )
 from tdqs_mcp.facts.text.examples import called_names, find_unfit_calls, find_unfit_examples, misspelled_formats
-from tdqs_mcp.facts.text.open_values import find_open_values
-from tdqs_mcp.facts.text.results import is_null_open, unordered_list
+from tdqs_mcp.facts.text.open_values import find_open_values, is_null_open, unordered_list
 from tdqs_mcp.facts.threats import list_strings
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.model import Tool

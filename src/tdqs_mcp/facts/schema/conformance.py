@@ -395,14 +395,6 @@ def _is_schema(value: object) -> bool:
     return isinstance(value, dict | bool)
 
 
-def _are_schemas(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_schema, value.values()))
-
-
-def _is_choice(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_schema, value))
-
-
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
@@ -422,8 +414,13 @@ def _is_type(value: object) -> bool:
 
 _ORDINARY: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(("description", "title", "format", "pattern", "$ref"), _is_text),
-    **dict.fromkeys(("properties", "$defs"), _are_schemas),
-    **dict.fromkeys(("anyOf", "oneOf", "allOf"), _is_choice),
+    **dict.fromkeys(
+        ("properties", "$defs"), lambda value: isinstance(value, dict) and all(map(_is_schema, value.values()))
+    ),
+    **dict.fromkeys(
+        ("anyOf", "oneOf", "allOf"),
+        lambda value: isinstance(value, list) and value != [] and all(map(_is_schema, value)),
+    ),
     **dict.fromkeys(("items", "additionalProperties", "propertyNames"), _is_schema),
     **dict.fromkeys(
         ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), lambda value: number_of(value) is not None

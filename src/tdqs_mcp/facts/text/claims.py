@@ -57,13 +57,6 @@ def find_choice_clash(mention: ParameterMention, accepted: Accepted, names: froz
     )
 
 
-def named_values(mention: ParameterMention) -> frozenset[str]:
-    """The values that a text quotes or says that it lists, in lower case."""
-    quoted = (match[match.lastindex or 0] for match in _PATTERNS.quoted.finditer(mention.text))
-    listed = (item for row in _lists(mention.text, mention.kind) if row.is_stated for item, _ in row.items)
-    return frozenset(value.lower() for value in (*quoted, *listed))
-
-
 def _strange(listed: _List, allowed: frozenset[str], text: str) -> list[str]:
     """The items that are not members; none where the row does not show that it is about this parameter's values."""
     items = listed.items
@@ -379,7 +372,9 @@ def _is_excused(mention: ParameterMention, accepted: Accepted, cue: TypeCue) -> 
         is_truth = "boolean" in cue.kinds and _TRUE.search(mention.text) is not None
         return not is_truth or {str(value).lower() for value in accepted.values} >= {"true", "false"}
     if "boolean" in cue.kinds:
-        return bool(named_values(mention) - {"true", "false"})
+        quoted = (match[match.lastindex or 0] for match in _PATTERNS.quoted.finditer(mention.text))
+        listed = (item for row in _lists(mention.text, mention.kind) if row.is_stated for item, _ in row.items)
+        return any(value.lower() not in _LITERALS for value in (*quoted, *listed))
     return _PATTERNS.quoted.search(mention.text) is not None
 
 
