@@ -116,27 +116,24 @@ def _more_verb_forms() -> frozenset[str]:
 @_mcptest("TDQ117", "DESC-005", confidence=Confidence.LOW, dimension="usage_guidelines")
 def positional_phrase(subject: Subject) -> Iterator[Hit]:
     """The description points to a place in a list of tools that no agent sees in that order."""
-    if phrase := _find_position(subject.prose):
+    if phrase := next(_positions(subject.prose), None):
         problem = f"{phrase!r} points to a position, but tools have no fixed order"
         yield Hit("/description", problem, "name the tool or the parameter that is meant")
 
 
-def _find_position(prose: Prose) -> str | None:
-    """The first phrase that points to another place; a long text may point to a place of its own."""
-    if (_words("ordinals") | _words("times")).isdisjoint(prose.words):
-        return None
+def _positions(prose: Prose) -> Iterator[str]:
+    """Yield the phrases that point to another place; a long text may point to a place of its own."""
     words = [word for word in prose.words if word != "the"]
     is_short = len(prose.sentences) <= MAX_PLACES
     for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         # "the first tool", "the tool above", "as described before"
         if word in _words("ordinals") and after in _words("tool_nouns"):
-            return f"{word} {after}"
+            yield f"{word} {after}"
         is_side = word in _words("sides") and (
             before in _words("tool_nouns") or (is_short and before in _words("seeing"))
         )
         if is_side or (is_short and word in _words("times") and before in _words("telling")):
-            return f"{before} {word}"
-    return None
+            yield f"{before} {word}"
 
 
 @_mcptest("TDQ119", "DESC-007", confidence=Confidence.MEDIUM, dimension="parameter_semantics")

@@ -158,6 +158,9 @@ def unusable_task_support(measured: Measured) -> Iterator[Hit]:
     """`execution.taskSupport` has a value that clients refuse, or requires tasks of a server that has none."""
     fix = "write forbidden, optional or required, and declare tasks.requests.tools.call for the last two"
     catalog, path = measured.catalog, "/execution/taskSupport"
+    declared: object = catalog.capabilities
+    for key in ("tasks", "requests", "tools", "call"):
+        declared = declared.get(key) if isinstance(declared, Mapping) else None
     for tool in catalog.tools:
         execution = tool.raw.get("execution") if isinstance(tool.raw, Mapping) else None
         if execution is not None and not isinstance(execution, Mapping):
@@ -167,16 +170,9 @@ def unusable_task_support(measured: Measured) -> Iterator[Hit]:
         if support is not None and (not isinstance(support, str) or support not in _words("task_support")):
             problem = f"taskSupport is {_quoted(support)}, not forbidden, optional or required"
             yield Hit(path, problem, fix, part=tool)
-        elif support == "required" and catalog.protocol_version == "2025-11-25" and not _has_tasks(catalog):
+        elif support == "required" and catalog.protocol_version == "2025-11-25" and declared is None:
             problem = "taskSupport is required, and the server declares no tasks for tools/call"
             yield Hit(path, problem, fix, part=tool)
-
-
-def _has_tasks(catalog: Catalog) -> bool:
-    value: object = catalog.capabilities
-    for key in ("tasks", "requests", "tools", "call"):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value is not None
 
 
 @rule("TDQ266", severity=Severity.ERROR, source="MCP 2026-07-28, Caching")

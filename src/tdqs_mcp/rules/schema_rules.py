@@ -18,6 +18,7 @@ from tdqs_mcp.facts.text.claims import (
     open_identifiers,
     open_switches,
 )
+from tdqs_mcp.facts.text.effects import MAX_QUOTE
 from tdqs_mcp.facts.text.examples import called_names, find_unfit_calls, find_unfit_examples, misspelled_formats
 from tdqs_mcp.facts.text.open_values import find_open_values, is_null_open, unordered_list
 from tdqs_mcp.facts.threats import list_strings
@@ -26,9 +27,6 @@ from tdqs_mcp.model import Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import missing_schema, schema_of_another_type, unknown_requirement
 from tdqs_mcp.rules.rule import MAX_NAMED, Hit, read_table, rule
-
-MAX_QUOTE = 80
-"""Characters of a sentence that a message quotes."""
 
 
 @rule("TDQ131", severity=Severity.WARNING, dimension="purpose_clarity", source="TDQS, hard gates")

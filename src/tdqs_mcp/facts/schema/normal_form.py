@@ -148,15 +148,14 @@ def bare(value: Any, level: int = 0) -> Any:  # noqa: ANN401  # any JSON value
         return [bare(item, level + 1) for item in value]
     if not isinstance(value, Mapping):
         return value
-    return {key: _bare_member(key, child, level + 1) for key, child in value.items() if key not in _TEXTS}
-
-
-def _bare_member(key: str, child: Any, level: int) -> Any:  # noqa: ANN401
-    if key in _LITERAL:
-        return child
-    if key in _NAMED and isinstance(child, Mapping):
-        return {name: bare(member, level + 1) for name, member in child.items()}
-    return bare(child, level)
+    members = {key: child for key, child in value.items() if key not in _TEXTS}
+    for key in members.keys() - _LITERAL:
+        child = members[key]
+        is_named = key in _NAMED and isinstance(child, Mapping)
+        members[key] = (
+            {name: bare(part, level + 2) for name, part in child.items()} if is_named else bare(child, level + 1)
+        )
+    return members
 
 
 def _merged(base: Mapping[str, Any], other: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -145,17 +145,15 @@ def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
     if not schema or not keyword_members(schema):
         return RequiredSubtree()
     names, below = _required_properties(schema) or ([], [])
-    if _COMPOSING.isdisjoint(schema) and len(below) < MAX_VISITS and all(map(_is_flat, below)):
+    # most parameters are plain values, which lead to no other schema
+    inner = (part for part in below if isinstance(part, dict))
+    is_flat = all("properties" not in part and _COMPOSING.isdisjoint(part) for part in inner)
+    if _COMPOSING.isdisjoint(schema) and len(below) < MAX_VISITS and is_flat:
         return RequiredSubtree(field_count=len(names), depth=1)
     return _Walk(schema).visit(schema, 0, frozenset())
 
 
 _COMPOSING = frozenset(("$ref", "items", "allOf", "anyOf", "oneOf", "not"))
-
-
-def _is_flat(schema: object) -> bool:
-    """A schema leads to no other: most parameters are plain values."""
-    return not isinstance(schema, dict) or ("properties" not in schema and _COMPOSING.isdisjoint(schema))
 
 
 class _Walk:

@@ -551,18 +551,20 @@ def open_identifiers(prose: Prose, shape: Shape, mentions: Sequence[ParameterMen
     """
     by_thing: dict[Sequence[str], list[Node]] = {}
     is_read = prose.language in ("en", None) and _BRANCHING.isdisjoint(shape.root)
-    for node in shape.tops if is_read and _words("choosing").isdisjoint(prose.vocabulary) else ():
+    for node in shape.tops if is_read else ():
         *thing, last = name_parts(node.name or "") or ("",)
         kind, default = type_beside_null(node.schema)[0], node.schema.get("default")
         is_open = not node.is_required and kind in ("string", "integer", "number") and default in (None, "")
-        if is_open and last in words_from("names", "identifiers"):
+        if is_open and last in words_from("names", "identifiers") | _words("other_names"):
             by_thing.setdefault(tuple(thing), []).append(node)
     aliases = [node for node in by_thing.pop((), ()) if node.name in _words("other_names")]
     for nodes in by_thing.values():
         group = [*nodes, *aliases]
         is_id = any((node.name or "").lower().endswith("id") for node in nodes)
         words = frozenset(word for mention in mentions if mention.node in group for word in mention.words)
-        if is_id and len(group) > 1 and (_words("choosing") | _words("narrowing")).isdisjoint(words):
+        kinds = {name_parts(node.name or "")[-1] for node in group}
+        chosen = any(not (kinds.isdisjoint(line) or _words("choosing").isdisjoint(line)) for line in prose.spoken)
+        if is_id and len(group) > 1 and not chosen and (_words("choosing") | _words("narrowing")).isdisjoint(words):
             return [node.name or "" for node in group]
     return []
 

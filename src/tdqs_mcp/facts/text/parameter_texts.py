@@ -284,14 +284,12 @@ MAX_BLANK = 24
 
 def is_placeholder(text: str, name: str) -> bool:
     """The text, of what has the name, only says that somebody still has to write it."""
-    return len(text) <= MAX_PLACEHOLDER and _is_placeholder(text, name, words_in(text))
-
-
-def _is_placeholder(text: str, name: str, text_words: frozenset[str]) -> bool:
     plain = text.strip()
+    if len(text) > MAX_PLACEHOLDER:
+        return False
     if name and plain.lower() in (f"{name.lower()} parameter", f"the {name.lower()} parameter"):  # a generator's
         return True
-    if text_words.isdisjoint(_text_words("unwritten")):
+    if words_in(text).isdisjoint(_text_words("unwritten")):
         may_be_blank = len(plain) <= MAX_BLANK or "orem" in plain
         return may_be_blank and _TEXT_PATTERNS.blank.fullmatch(plain.lower()) is not None
     words = set(words_of(plain.replace(name, "") if name else plain))
@@ -320,8 +318,7 @@ def _is_unwritten(text: str) -> bool:
 
 def placeholders(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
     """Those whose description is a placeholder."""
-    short = (remark for remark in remarks if len(remark.text) <= MAX_PLACEHOLDER)
-    yield from (remark for remark in short if _is_placeholder(remark.text, remark.node.name or "", remark.words))
+    yield from (remark for remark in remarks if is_placeholder(remark.text, remark.node.name or ""))
 
 
 def restated(remarks: Sequence[ParameterMention]) -> Iterator[ParameterMention]:
