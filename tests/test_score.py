@@ -133,6 +133,21 @@ def test_the_offline_judge_is_within_four_tenths_of_the_published_tool_sets(name
         assert abs(score.rollup.coherence - tenths) <= 4
 
 
+@pytest.mark.parametrize(
+    ("definitions", "count"),
+    [
+        ("create_note:Writes a note. get_note:Reads a note. delete_note:Deletes a note.", 5),
+        ("calculate:Adds numbers. get_weather:Gets the weather. list_rates:Lists exchange rates.", 4),
+        ("create_note:Writes a note. get_note:Reads a note. list_note_tags:Lists the tags of a note.", 4),
+    ],
+    ids=["one job", "three jobs", "what is created stays"],
+)
+def test_three_tools_are_well_scoped_where_they_are_the_whole_of_one_job(definitions, count):
+    tools = [tool(*part.strip().split(":")) for part in definitions.split(".") if part]
+    judgements = sync.score(read_catalog(tools, name="small")).coherence.judgements
+    assert judgements["tool_count_appropriateness"].score == count
+
+
 def test_two_tools_of_one_name_are_named_as_a_pair_and_cannot_be_told_apart():
     definitions = [tool("get_user", "Gets a user."), tool("get_user", "Reads a profile."), tool("list_bills", "Lists.")]
     judgements = sync.score(read_catalog(definitions, name="twins")).coherence.judgements
@@ -504,6 +519,33 @@ def test_a_reason_states_nothing_that_a_look_at_the_definition_does_not_prove(ke
     reason = reason_for(key, score, tool("run_it", text, takes("station_code")), tool("list_days"))
     assert not re.search(claims, reason)
     assert len(reason) < 200
+
+
+@pytest.mark.parametrize(
+    ("key", "score", "text", "advice"),
+    [
+        ("purpose_clarity", 3, "The weather of a city, read from the nearest station.", "begin with the verb"),
+        (
+            "purpose_clarity",
+            3,
+            "Performs the request of the agent on the site of the station.",
+            "name the action itself",
+        ),
+        ("purpose_clarity", 3, "Run the days.", "what the name leaves open"),
+        ("usage_guidelines", 3, "Lists trains. Use this when a trip is planned.", "name the sibling"),
+        ("usage_guidelines", 2, "Lists trains. Use this when a trip is planned.", "for this tool and for no sibling"),
+        ("behavioral_transparency", 3, "Lists trains. Requires a paid account.", "how it fails"),
+        ("parameter_semantics", 3, "Lists trains.", "what the schema leaves out of pace"),
+        ("parameter_semantics", 3, "Lists trains of a station, by its code.", "depend on each other"),
+        ("conciseness_structure", 3, "Lists all the trains of this week.", "neither name nor schema says"),
+    ],
+)
+def test_the_advice_for_the_next_point_asks_for_nothing_that_stands_there(key, score, text, advice):
+    pace = {"pace": {"type": "string", "description": "Slow or fast."}} if "pace" in advice else {}
+    raw = tool("run_it", text, takes(**pace) if pace else takes("station_code"))
+    reason = reason_for(key, score, raw, tool("list_days"))
+    assert f"For a {score + 1}, " in reason
+    assert advice in reason
 
 
 def test_a_reason_for_length_counts_words_and_quotes_what_stands_there_twice():

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.facts.toolset.relations import OverlapKind
 from tdqs_mcp.judges import features
-from tdqs_mcp.judges.reasons import explain_set, explain_tool
+from tdqs_mcp.judges.reasons import FEW, explain_set, explain_tool
 from tdqs_mcp.judges.sentence_model import SentenceModel, read_model, read_text
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Outlook, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
@@ -284,6 +284,8 @@ def score_set(forests: Mapping[str, Forest], tools: ToolSet) -> dict[str, int]:
     """The four coherence scores, within what the published anchors allow."""
     values = features.of_set(tools)
     scores = {key: forest.score(forest.latent(values)) for key, forest in forests.items()}
+    if tools.tool_count == FEW and tools.is_one_job:
+        scores["tool_count_appropriateness"] = 5  # "well-scoped, each tool earns its place (typically 3-15 tools)"
     most = _highest(tools, off_style=values["off_style"], off_pattern=values["off_pattern"])
     return {key: min(score, most.get(key, score)) for key, score in scores.items()}
 

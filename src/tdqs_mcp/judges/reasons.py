@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import product
+from itertools import chain, product
 
 from tdqs_mcp.facts.lexicon import lazy_pattern, words_from
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.prose import cues_of, lead_in_length
 from tdqs_mcp.facts.text.words import CJK, LEAD_IN, STOPWORDS, Cue, effect_of, stem
 from tdqs_mcp.facts.toolset.coherence import ToolSet
+from tdqs_mcp.facts.toolset.names import part_of_speech
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.sentence_model import CUE_TRAITS, Aspect, SentenceReading, generic_stems
 from tdqs_mcp.results.verdicts import Judgement
@@ -40,13 +41,13 @@ SLIGHT = 35
 LIKELY = 60
 """Percent of probability from which a sentence is quoted for telling nothing."""
 
-BRIEF = 6
-"""Words below which a description is too short to say what is needed."""
+BRIEF, SHORT = 6, 30
+"""Words below which a description is too short to say what is needed, and below which none can be spared."""
 
-_MISSING = {Cue.PERMISSION: "which rights it needs", Cue.ERROR: "how it fails"}
-"""Advice on a tool's behavior by the cue that would give it."""
+_MISSING = {"which rights it needs": (Cue.PERMISSION, Cue.PREREQUISITE), "how it fails": (Cue.ERROR,)}
+"""Advice on a tool's behavior with the cues that show that the text follows it."""
 
-_RELIED_ON = frozenset(CUE_TRAITS[cue] for cue in (*_MISSING, Cue.RETURN))
+_RELIED_ON = frozenset(CUE_TRAITS[cue] for cue in (*chain(*_MISSING.values()), Cue.RETURN))
 """Traits of the sentences without which another dimension would ask for one: no advice to drop them."""
 
 _FAMILIAR = frozenset(map(stem, STOPWORDS | LEAD_IN))
@@ -150,6 +151,11 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
     particular = [word for word in beyond if word.isalpha() and not effect_of(word) and _is_particular(word, subject)]
     if len(particular) > 1:
         yield "particular", particular
+    first = next(iter(words_of(lead[lead_in_length(lead) :])), "")
+    if not subject.prose.opens_with_verb and (first in STOPWORDS or part_of_speech(first) == "noun"):
+        yield "noun_first", ()
+    if subject.prose.has_vague_verb and subject.prose.verb:
+        yield "vague_verb", [subject.prose.verb]
 
 
 def _is_particular(word: str, subject: Subject) -> bool:
@@ -171,7 +177,8 @@ def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tu
         yield "unnamed", ()
     if Cue.WHEN_NOT in subject.prose.cues:
         yield "excludes", ()
-    if subject.prose.is_readable and words_from("wording", "using").isdisjoint(subject.prose.words):
+    is_silent = Cue.WHEN not in subject.prose.cues and words_from("wording", "using").isdisjoint(subject.prose.words)
+    if subject.prose.is_readable and is_silent:
         yield "no_usage", ()
 
 
@@ -186,8 +193,8 @@ def _behavior(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator
     yield from _quoted("slight_behavior", readings[1:], Aspect.BEHAVIOR, at_least=SLIGHT)
     if subject.prose.is_readable and all(reading.tells[Aspect.BEHAVIOR] < SLIGHT for reading in readings[1:]):
         text = " ".join(parameter.description for parameter in subject.signals.parameters)
-        stated = cues_of(words_of(text)).union(subject.prose.cues)
-        if missing := [advice for cue, advice in _MISSING.items() if cue not in stated]:
+        stated = (cues_of(words_of(text)) - {Cue.PREREQUISITE}).union(subject.prose.cues)
+        if missing := [advice for advice, cues in _MISSING.items() if stated.isdisjoint(cues)]:
             yield "missing", [" or ".join(missing)]
 
 
@@ -220,6 +227,10 @@ def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterato
         yield "listed", entries
     if silent and text.isascii():  # a text in Chinese may explain `train_code` without its words
         yield "undescribed", silent
+    names = [parameter.name for parameter in signals.parameters]
+    unnamed = [name for name in names if name.lower() not in text and stems.isdisjoint(map(stem, name_parts(name)))]
+    if unnamed and text.isascii():
+        yield "unnamed_inputs", unnamed
     yield ("partly", [f"{signals.param_count - len(bare)} of {signals.param_count}"]) if bare else ("described", ())
     words = {stem(part) for parameter in signals.parameters for part in name_parts(parameter.name)}
     about = [reading for reading in readings if reading.sentence.entry or not words.isdisjoint(reading.sentence.stems)]
@@ -246,6 +257,8 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tup
         yield "copied", [f"{subject.copied_words} words"]
     if subject.prose.word_count < BRIEF:
         yield "brief", ()
+    if count < SHORT:
+        yield "short", ()
     if len(readings) == 1:
         yield "single", ()
     if Cue.EXAMPLE not in subject.prose.cues:

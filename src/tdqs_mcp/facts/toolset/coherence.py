@@ -78,6 +78,14 @@ class ToolSet(NamedTuple):
     whole: tuple[str, ...]
     """Tools that create something which other names, with all of its nouns, read, update and delete."""
 
+    shared: frozenset[str]
+    """Words that the name or the first sentence of every tool has, as stems: what all of them are about."""
+
+    @property
+    def is_one_job(self) -> bool:
+        """All are about one thing, each says what it does, no two do the same, and no thing is left without care."""
+        return bool(self.shared) and not (self.alike or self.vague or self.unread or self.unchanged)
+
     @property
     def alike(self) -> int:
         """Tools that do the same job as another one."""
@@ -126,6 +134,7 @@ def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> Tool
         unchanged=unchanged,
         complete=complete,
         whole=whole,
+        shared=frozenset.intersection(*(purpose.words for purpose in purposes)) if purposes else frozenset(),
     )
 
 
