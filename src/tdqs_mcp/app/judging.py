@@ -46,10 +46,11 @@ if TYPE_CHECKING:
 
 
 def findings_of_score(measured: Measured, policy: Policy = DEFAULT_POLICY) -> tuple[Finding, ...]:
-    """Return what the policy's rules find; a score asks every tool when to use it, not only those with a rival."""
+    """Return what the policy's rules find; a score asks every tool when to use it, and which sibling instead."""
     selection = policy.selection
     if "TDQ104" in selection.rules:
-        selection = selection._replace(variants=selection.variants | {"TDQ146"})
+        more = frozenset() if selection.is_named else frozenset({"TDQ105"}) - selection.ignored
+        selection = selection._replace(rules=selection.rules | more, variants=selection.variants | {"TDQ146"})
     return find(measured, replace(policy, selection=selection)).findings
 
 

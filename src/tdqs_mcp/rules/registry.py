@@ -60,6 +60,9 @@ class RuleSelection(NamedTuple):
     hidden: frozenset[str]
     """Uncertain rules, whose findings only `strict` shows."""
 
+    ignored: frozenset[str]
+    """Rules that words or severities take away."""
+
     severities: Mapping[str, Severity]
     """The worst severity at which a rule or variant reports, if it differs from its own."""
 
@@ -122,6 +125,7 @@ def select(
     return RuleSelection(
         rules=frozenset(rules),
         hidden=frozenset(hidden - rules - unnamed - unlaned - off),
+        ignored=frozenset(unnamed | unlaned | off),
         severities={
             check: severity
             for check, severity in (questions | own).items()
