@@ -57,6 +57,22 @@ def test_tools_that_say_the_same_in_other_words_overlap(first, said, second, als
 
 
 @pytest.mark.parametrize(
+    ("first", "said", "second", "also_said", "parameters"),
+    [
+        ("download_file", "Downloads a file.", "fetch_file", "Fetches a file from a URL.", ["url"]),
+        ("edit_page", "Changes the content of a page.", "modify_page", "Modifies a page.", ["page_id", "content"]),
+    ],
+)
+def test_tools_that_take_the_same_overlap_where_authors_say_one_verb_for_the_other(
+    first, said, second, also_said, parameters
+):
+    """A page is no scope of its content where both names have the page."""
+    assert pair(first, said, second, also_said, takes(*parameters)) == [(first, second, "purpose")]
+    assert pair("lock_page", "Locks a page.", "unlock_page", "Unlocks a page.", takes("page_id")) == []
+    assert pair("write_file", "Writes a file.", "append_file", "Appends to a file.", takes("path", "text")) == []
+
+
+@pytest.mark.parametrize(
     ("first", "said", "second", "also_said"),
     [
         # another thing, another verb, one or many, another scope

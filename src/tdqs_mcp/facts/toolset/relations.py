@@ -560,7 +560,19 @@ def _verbs_agree(first: Purpose, other: Purpose) -> bool:
         verbs = ["get" if verb in _READING else verb for verb in verbs]
     own, stated, rival, also_stated = verbs
     # `inspect_results`, "Examines the results.", and `analyze_results`
-    return not own or not rival or own in (rival, also_stated) or rival == stated
+    is_open = not own or not rival or own in (rival, also_stated) or rival == stated
+    return is_open or _may_be_one_action(first, other)
+
+
+def _may_be_one_action(first: Purpose, other: Purpose) -> bool:
+    """Return whether both take the same, and authors say one verb for the other: `fetch_file`, `download_file`."""
+    return _are_one_call(first, other) and frozenset((first.action, other.action)) in _paraphrases()
+
+
+@cache
+def _paraphrases() -> frozenset[frozenset[str]]:
+    lines = map(str.split, read_table("overlaps")["paraphrases"].strip().splitlines())
+    return frozenset(frozenset((base_of(verb), base_of(other))) for verb, *others in lines for other in others)
 
 
 def _are_one_call(first: Purpose, other: Purpose) -> bool:
@@ -586,7 +598,8 @@ def _are_named_alike(first: Purpose, other: Purpose, *, is_one_call: bool) -> bo
     # `save_record` and `store_item`: what is saved is left open
     are_open = is_one_call and words_of_all() >= first.nouns | other.nouns
     things = are_open or (first.thing, first.scope) == (other.thing, other.scope)
-    return (first.action == other.action or is_read_alike) and _are_one_number(first, other) and things
+    is_one_action = first.action == other.action or is_read_alike or _may_be_one_action(first, other)
+    return is_one_action and _are_one_number(first, other) and things
 
 
 def _take_alike(first: Purpose, other: Purpose) -> bool:
@@ -596,8 +609,12 @@ def _take_alike(first: Purpose, other: Purpose) -> bool:
 
 
 def trade_things(first: Purpose, other: Purpose) -> bool:
-    """Return whether the thing of one is the scope of the other alone."""
-    pairs = zip(first.roles, other.roles, strict=True)
+    """Return whether the thing of one is the scope of the other alone.
+
+    Where the names have one thing, "the content of a page" is part of it, and a page no scope.
+    """
+    is_one_thing = bool(first.thing) and (first.thing, first.scope) == (other.thing, other.scope)
+    pairs = islice(zip(first.roles, other.roles, strict=True), int(is_one_thing), None)
     return any((thing & scope) - rival or (rival & own) - thing for (thing, own), (rival, scope) in pairs)
 
 
