@@ -432,6 +432,20 @@ def test_the_first_fix_is_the_one_that_raises_most(catalog):
     assert any("/properties/" in finding.path for finding in fixes[1:])
 
 
+def test_a_tool_with_a_use_and_no_sibling_is_asked_for_one_before_hints_and_schemas(catalog):
+    said = "Searches for files that match a pattern. Great for finding files when their folder is not known."
+    search, tree = (
+        tool("search_files", said, takes("path", "pattern")),
+        tool("directory_tree", "Shows a tree of files."),
+    )
+    score = sync.score(catalog(search, tree))
+    rules = [fix.finding.rule for fixes in fixes_by_tool(score) for fix in fixes if fix.tool.name == "search_files"]
+    assert rules[:2] == ["TDQ105", "TDQ108"]
+    assert {"TDQ106", "TDQ109"} <= set(rules[2:])
+    ignoring = Policy(selection=registry.select(ignored=["TDQ105"]))
+    assert "TDQ105" not in {finding.rule for finding in sync.score(catalog(search, tree), policy=ignoring).findings}
+
+
 def test_a_quotation_is_text_of_the_definition(whole_corpus):
     count = 0
     for _, case, _ in _sample(whole_corpus, each=3):

@@ -1,10 +1,11 @@
 """A tool with its facts, and a catalog of them: what rules, judges and scoring read. Each fact is measured once."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import chain
 from typing import NamedTuple
 
 from tdqs_mcp.errors import UnmeasurableError
@@ -78,13 +79,15 @@ class Subject:
         """Siblings that the description names."""
         return relations.mentioned_siblings(self.tool, self._plain_prose.words, self.siblings)
 
-    @cached_property
-    def masked_sentences(self) -> Sequence[tuple[str, ...]]:
-        """The stems of each sentence, with a blank for each word of the tool's name and of its parameters' names.
+    def mask_sentences(self, lengths: Container[int]) -> dict[int, tuple[str, ...]]:
+        """By position, the stems of the sentences of so many words, with a blank for each word of own names.
 
-        Another form of such a word is blank too: histories for history. A sibling is named as it is: which one tells
-        something.
+        They are those of the tool and its parameters. Another form of such a word is blank too: histories for history.
+        A sibling is named as it is: which one tells something.
         """
+        spoken = {place: words for place, words in enumerate(self.prose.spoken) if len(words) in lengths}
+        if not spoken:
+            return {}
         own = [self.tool.name, *(parameter.name for parameter in self.signals.parameters)]
         parts = {part for name in own for part in name_parts(name)} - STOPWORDS
         names = {*map(str.lower, own), *parts, *map(stem, parts)}
@@ -96,12 +99,13 @@ class Subject:
 
         sibling_names = self.siblings.keys() - {self.tool.name.lower()}
 
+        @cache
         def mask(word: str) -> str:
             parts = (word,) if word.isalpha() else (word, *name_parts(word))  # the scope `read_orders` of list_orders
             is_own = word not in sibling_names and any(is_form(stem(part)) for part in parts)
             return "" if is_own else stem(word)
 
-        return [tuple(map(mask, words)) for words in self.prose.spoken]
+        return {place: tuple(map(mask, words)) for place, words in spoken.items()}
 
     @cached_property
     def own_places(self) -> tuple[int, ...]:
@@ -396,12 +400,14 @@ class Measured:
 
         "Requires the order scope." and "Requires the customer scope." are one template.
         """
-        masked = [(subject.tool.index, subject.masked_sentences) for subject in self.subjects]
-        owners = Counter(sentence for _, sentences in masked for sentence in set(sentences))
-        fewest = fewest_sharing(len(masked))
+        fewest = fewest_sharing(len(self.subjects))
+        lengths = Counter(chain.from_iterable({*map(len, subject.prose.spoken)} for subject in self.subjects))
+        usual = {length for length, count in lengths.items() if count >= fewest}
+        masked = [(subject.tool.index, subject.mask_sentences(usual)) for subject in (self.subjects if usual else ())]
+        owners = Counter(chain.from_iterable(set(sentences.values()) for _, sentences in masked))
         shared = {sentence for sentence, count in owners.items() if count >= fewest}
         return {
-            index: {place for place, sentence in enumerate(sentences) if sentence in shared}
+            index: {place for place, sentence in sentences.items() if sentence in shared}
             for index, sentences in (masked if shared else ())
         }
 

@@ -399,21 +399,20 @@ def _is_disproved(fix: Fix) -> bool:
     return finding.code is not ABSENT and finding.severity is not Severity.INFO
 
 
-SCHEMA_GAINS = (35, 30, 5, 0, 0)
-"""Hundredths of TDQS by which describing all parameters in the schema raised it, by the score of their semantics.
-
-Measured with the offline judge on 57 tools of the captured servers. Of a text that says no more, the rubric asks for 3.
+PART_GAINS = {"inputSchema": (35, 30, 5, 0, 0), "outputSchema": (6, 3, 3, 0, 0), "annotations": (3, 3, 3, 2, 0)}
+"""Hundredths of TDQS by which the offline judge's score rose, by the score of the dimension, where all parameters were
+described in the schema (57 tools of the captured servers), an output schema or annotations added (84): less than by a
+sentence of the text.
 """
 
 
 def _gain(fix: Fix) -> int:
-    """Return the hundredths of TDQS that such a sentence won on average; parameters win their share of what all do."""
+    """Return the hundredths of TDQS that such a change won on average; parameters win their share of what all do."""
     dimension, gains = fix.finding.dimension or "", calibration(versions()[0]).gains
     if dimension not in gains:
         return 0
     signals, path = fix.tool.signals, fix.finding.path
-    of_schema = dimension == "parameter_semantics" and path.startswith("/inputSchema")
-    gain = (SCHEMA_GAINS if of_schema else gains[dimension])[fix.tool.judgements[dimension].score - 1]
+    gain = PART_GAINS.get(path[1:].partition("/")[0], gains[dimension])[fix.tool.judgements[dimension].score - 1]
     if "/properties/" in path:
         return gain // max(1, signals["paramCount"])
     if path.endswith("/properties"):

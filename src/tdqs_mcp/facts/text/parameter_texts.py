@@ -548,7 +548,9 @@ def _is_evident(
 
 def type_beside_null(schema: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
     """Return the only type that a schema takes beside null, and the schema that has it: `int | None` is an integer."""
-    variants = schema.get("anyOf")
+    variants, kind = schema.get("anyOf"), schema.get("type")
+    if variants is None and isinstance(kind, str):
+        return kind, schema
     members = [
         member
         for member in (variants if isinstance(variants, list) else ())

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain, dropwhile, islice
 from typing import NamedTuple
 
@@ -423,15 +423,19 @@ def _is_many(thing: Sequence[str]) -> bool:
 
 def action_of(verb: str, *, is_many: bool) -> str:
     """The verb that stands for all of its synonyms; getting many things is listing them."""
-    form = base_of(verb)
-    action = _synonyms().get(form, form)
+    action = _stem_of_all(verb)
     return "list" if action == "get" and is_many else action
 
 
 def stems_of(words: Iterable[str], *, but: AbstractSet[str]) -> frozenset[str]:
     """Stems that stand for all their synonyms."""
-    synonyms = _synonyms()
-    return frozenset(synonyms.get(form := base_of(word), form) for word in words if word not in but)
+    return frozenset([_stem_of_all(word) for word in words if word not in but])
+
+
+@lru_cache(8192)
+def _stem_of_all(word: str) -> str:
+    form = base_of(word)
+    return _synonyms().get(form, form)
 
 
 def base_of(word: str) -> str:
