@@ -116,72 +116,65 @@ def example_cases() -> list[ToolCase | SetCase]:
 
 def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparison:
     """The judge's scores beside the published ones, where it is out of tolerance, and where it has failed."""
-    tools = _compare_tools(verdicts[: len(_examples())])
-    sets = _compare_sets(verdicts[len(_examples()) :])
-    return JudgeComparison(
-        sections=(*tools.sections, *sets.sections),
-        faults=(*tools.faults, *sets.faults),
-        unjudged=(*tools.unjudged, *sets.unjudged),
-    )
-
-
-def _compare_tools(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparison:
-    keys = load("tdqs").keys
-    rows: list[Row] = []
-    faults, failed, errors = [], [], list[int]()
-    for example, verdict in zip(_examples(), verdicts, strict=True):
-        name = str(example["definition"]["name"])
-        rows.append((name, "published", *example["scores"]))
-        if isinstance(verdict, Ungraded):
-            rows.append((name, "judged", *[None] * len(keys)))
-            failed.append(Unjudged(name=name, reason=verdict.reason))
-            continue
-        scores = tuple(verdict.judgements[key].score for key in keys)
-        rows.append((name, "judged", *scores))
+    tools = [(str(example["definition"]["name"]), example) for example in _examples()]
+    sets = [(str(example["server"]), example) for example in _example_sets()]
+    rows, judged, failed = _hold("tdqs", tools, verdicts[: len(tools)])
+    faults, errors = [], list[int]()
+    for name, example, verdict, scores in judged:
+        known = zip(load("tdqs").keys, example["scores"], scores, strict=True)
+        off = [(key, published, score) for key, published, score in known if published is not None]
+        errors += [100 * abs(score - published) for _, published, score in off]
         faults += [
             f"{name}: {key} is {score}, published {published}"
-            for key, published, score in zip(keys, example["scores"], scores, strict=True)
-            if published is not None and abs(score - published) > NEAR
+            for key, published, score in off
+            if abs(score - published) > NEAR
         ]
-        pairs = zip(example["scores"], scores, strict=True)
-        errors += [100 * abs(score - published) for published, score in pairs if published is not None]
         if example["contradiction"] and not verdict.contradiction:
             faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
-    heads = (dimension.short for dimension in load("tdqs").dimensions)
     if not failed and mean(errors) > MEAN_NEAR:
         faults.append(f"the published tools' dimensions are {mean(errors) / 100:.2f} off on average")
     remark = (
         f"definitions of the published prompt; every dimension may lie {NEAR} off, and all {MEAN_NEAR / 100} on average"
     )
-    table = CalibrationTable(
-        title="Calibration examples", remark=remark, columns=("tool", "scores", *heads), rows=tuple(rows)
-    )
-    return JudgeComparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
+    tables = [_example_table("tdqs", "Calibration examples", ("tool", "scores"), rows, remark)]
+    rows, judged, failed_sets = _hold("coherence", sets, verdicts[len(tools) :])
+    for name, example, _, scores in judged:
+        total = _total(scores)
+        if abs(total - example["coherence"]) > SET_NEAR:
+            faults.append(f"{name}: coherence is {total / 10}, published {example['coherence'] / 10}")
+    remark = f"tool sets of the published prompt; coherence may lie {SET_NEAR / 10} off"
+    tables.append(_example_table("coherence", "Coherence examples", ("tool set", "scores", "coherence"), rows, remark))
+    return JudgeComparison(sections=tuple(tables), faults=tuple(faults), unjudged=(*failed, *failed_sets))
 
 
-def _compare_sets(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparison:
-    keys = load("coherence").keys
-    rows: list[Row] = []
-    faults, failed = [], []
-    for example, verdict in zip(_example_sets(), verdicts, strict=True):
-        name = str(example["server"])
-        rows.append((name, "published", example["coherence"] / 10, *example["scores"]))
+def _hold(
+    rubric: str, examples: Sequence[tuple[str, Mapping[str, Any]]], verdicts: Sequence[Verdict | Ungraded]
+) -> tuple[list[Row], list[tuple[str, Mapping[str, Any], Verdict, list[int]]], list[Unjudged]]:
+    """The published and the judged scores of each example, those that were judged, and those that were not."""
+    keys, rows, judged, failed = load(rubric).keys, list[Row](), [], []
+    for (name, example), verdict in zip(examples, verdicts, strict=True):
+        has_total = "coherence" in example
+        rows.append((name, "published", *([example["coherence"] / 10] if has_total else []), *example["scores"]))
         if isinstance(verdict, Ungraded):
-            rows.append((name, "judged", None, *[None] * len(keys)))
+            rows.append((name, "judged", *[None] * (len(keys) + has_total)))
             failed.append(Unjudged(name=name, reason=verdict.reason))
             continue
         scores = [verdict.judgements[key].score for key in keys]
-        total = round_half_up(sum(scores), len(keys))
-        rows.append((name, "judged", total / 10, *scores))
-        if abs(total - example["coherence"]) > SET_NEAR:
-            faults.append(f"{name}: coherence is {total / 10}, published {example['coherence'] / 10}")
-    table = CalibrationTable(
-        title="Coherence examples",
-        remark=f"tool sets of the published prompt; coherence may lie {SET_NEAR / 10} off",
-        columns=("tool set", "scores", "coherence", *(dimension.short for dimension in load("coherence").dimensions)),
-        rows=tuple(rows),
-    )
-    return JudgeComparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
+        rows.append((name, "judged", *([_total(scores) / 10] if has_total else []), *scores))
+        judged.append((name, example, verdict, scores))
+    return rows, judged, failed
+
+
+def _total(scores: Sequence[int]) -> int:
+    """Coherence in tenths."""
+    return round_half_up(sum(scores), len(scores))
+
+
+def _example_table(
+    rubric: str, title: str, columns: Sequence[str], rows: Sequence[Row], remark: str
+) -> CalibrationTable:
+    heads = (dimension.short for dimension in load(rubric).dimensions)
+    return CalibrationTable(title=title, remark=remark, columns=(*columns, *heads), rows=tuple(rows))
 
 
 def compare_to_labels(
