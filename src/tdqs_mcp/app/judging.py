@@ -166,7 +166,7 @@ def score_undiscovered(
     elif rubric == SKILL:
         score = label_rubrics.unscored_skill(measured, judge=judge, scored_at=_now())
     else:
-        score = label_rubrics.finish(measured, rubric=rubric, verdicts=[], judge=judge, spec=spec, scored_at=_now())
+        score = label_rubrics.finish_cases(measured, [], [], rubric=rubric, judge=judge, spec=spec, scored_at=_now())
     return replace(score, discovery_status=discovery_status(error))
 
 

@@ -25,7 +25,7 @@ from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, p
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.coherence import ToolSet, find_pairs, read_tool_set
 from tdqs_mcp.facts.toolset.names import KnownNames
-from tdqs_mcp.facts.toolset.relations import Compared, Described, Overlap, OverlapKind, Purpose
+from tdqs_mcp.facts.toolset.relations import Described, Overlap, OverlapKind, Purpose
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.facts.toolset.value_origins import OpenOrigin, find_open_origins
 from tdqs_mcp.model import Catalog, Tool
@@ -376,11 +376,6 @@ class Measured:
         return relations.read_purposes(self.described)
 
     @cached_property
-    def compared(self) -> Compared:
-        """Return the pairs of tools that may say the same."""
-        return relations.compare_purposes(self.purposes)
-
-    @cached_property
     def copies(self) -> tuple[Overlap, ...]:
         """Pairs of tools with one description."""
         return relations.find_copies(self.described)
@@ -414,7 +409,7 @@ class Measured:
     @cached_property
     def overlaps(self) -> tuple[Overlap, ...]:
         """Pairs of tools that say the same, or nearly."""
-        return relations.find_overlaps(self.compared)
+        return relations.find_overlaps(self.purposes)
 
     @cached_property
     def rivals(self) -> Mapping[str, Sequence[str]]:
@@ -508,7 +503,7 @@ def overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list
     }
     tagged = [purpose._replace(source=purpose.source._replace(tool=tag)) for tag, (_, purpose) in placed.items()]
     shared: dict[tuple[int, int], list[Overlap]] = {}
-    overlaps = relations.find_overlaps(relations.compare_purposes(tagged))
+    overlaps = relations.find_overlaps(tagged)
     for overlap in (overlap for overlap in overlaps if overlap.kind is not OverlapKind.VARIANT):
         pair = placed[overlap.first], placed[overlap.second]
         for (place, own), (rival, other) in (pair, pair[::-1]):

@@ -14,7 +14,6 @@ from itertools import pairwise
 from statistics import correlation, mean
 from typing import Any
 
-from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.offline import calibration, versions
 from tdqs_mcp.model import Catalog, read_tools
@@ -22,7 +21,7 @@ from tdqs_mcp.results.checks import CalibrationTable, Cell, Unjudged
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.rollup import SPECS, tdqs
+from tdqs_mcp.scoring.rollup import SPECS, coherence_of, tdqs
 
 NEAR = 2
 """Score points that a dimension may lie off; two LLM judges on the same tools never differed by more than one."""
@@ -138,8 +137,8 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparis
     )
     tables = [_example_table("tdqs", "Calibration examples", ("tool", "scores"), rows, remark)]
     rows, judged, failed_sets = _hold("coherence", sets, verdicts[len(tools) :])
-    for name, example, _, scores in judged:
-        total = _total(scores)
+    for name, example, verdict, _ in judged:
+        total = coherence_of(verdict.scores)
         if abs(total - example["coherence"]) > SET_NEAR:
             faults.append(f"{name}: coherence is {total / 10}, published {example['coherence'] / 10}")
     remark = f"tool sets of the published prompt; coherence may lie {SET_NEAR / 10} off"
@@ -160,14 +159,9 @@ def _hold(
             failed.append(Unjudged(name=name, reason=verdict.reason))
             continue
         scores = [verdict.judgements[key].score for key in keys]
-        rows.append((name, "judged", *([_total(scores) / 10] if has_total else []), *scores))
+        rows.append((name, "judged", *([coherence_of(verdict.scores) / 10] if has_total else []), *scores))
         judged.append((name, example, verdict, scores))
     return rows, judged, failed
-
-
-def _total(scores: Sequence[int]) -> int:
-    """Coherence in tenths."""
-    return round_half_up(sum(scores), len(scores))
 
 
 def _example_table(

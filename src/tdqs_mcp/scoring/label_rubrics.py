@@ -55,29 +55,8 @@ def finish_cases(
         for case, verdict in graded
         if isinstance(case, SkillCase)
     ]
-    return finish(
-        measured,
-        rubric=rubric,
-        verdicts=[verdict for case, verdict in graded if isinstance(case, ToolCase)],
-        judge=judge,
-        spec=spec,
-        scored_at=scored_at,
-        skill=skills[0] if skills else None,
-    )
-
-
-def finish(
-    measured: Measured,
-    *,
-    rubric: str,
-    verdicts: Sequence[Verdict | Ungraded],
-    judge: JudgeStamp,
-    spec: str,
-    scored_at: str,
-    skill: SkillScore | None = None,
-) -> LabelScore:
-    """Every tool's label from one verdict for each of the rubric's `tool_cases`, in their order."""
-    judged, ungraded = sort_out(measured, verdicts, rubric=rubric)
+    of_tools = [verdict for case, verdict in graded if isinstance(case, ToolCase)]
+    judged, ungraded = sort_out(measured, of_tools, rubric=rubric)
     rules, decided = load(rubric), _decided(load(rubric), measured)
     tools = [_labeled(subject, _alone(verdict, decided), rules, judge=judge, spec=spec) for subject, verdict in judged]
     scores = {key: judgement.score for key, judgement in decided.items()} or ABSENT
@@ -95,7 +74,7 @@ def finish(
         suggestions=(),
         agreement=reliabilities([tool.ballots for tool in tools], rubric=rubric),
         problems=(*catalog.problems, *_contradictions(tools, judged)),
-        skill=skill,
+        skill=skills[0] if skills else None,
     )
     return replace(score, suggestions=tuple(_suggestions(measured, score)))
 

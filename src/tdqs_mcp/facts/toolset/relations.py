@@ -201,14 +201,6 @@ class Purpose(NamedTuple):
         return self.nouns | self.lead
 
 
-class Compared(NamedTuple):
-    """The pairs that may say the same."""
-
-    pairs: tuple[tuple[Purpose, Purpose], ...]
-    weights: Mapping[str, int]
-    """How much each word tells."""
-
-
 def read_purposes(tools: Sequence[Described]) -> tuple[Purpose, ...]:
     """Return what each tool is for, in order; linear in their number."""
     usual = Counter(chain.from_iterable(set(tool.prose.sentences) for tool in tools))
@@ -253,13 +245,16 @@ def _argument_stems(purpose: Purpose) -> frozenset[str]:
     return stems_of(chain.from_iterable(map(name_parts, purpose.source.parameters)), but=purpose.nouns)
 
 
-def find_overlaps(compared: Compared) -> tuple[Overlap, ...]:
-    """The pairs, by their later tool. A tool meets MAX_CROWD siblings of its text or name, and MAX_RIVALS others.
+def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
+    """The pairs that say the same, by their later tool.
 
-    Tools that point to each other do not overlap, nor do those whose sentences differ in one word on each side
-    ("the graph's image", "the graph's data") or trade thing and scope ("the tags of a task", "the tasks of a tag").
+    A tool meets MAX_CROWD siblings of its text or name, and MAX_RIVALS others. Tools that point to each other do not
+    overlap, nor do those whose sentences differ in one word on each side ("the graph's image", "the graph's data") or
+    trade thing and scope ("the tags of a task", "the tasks of a tag").
     """
-    pairs, weights = compared
+    counts = Counter(chain.from_iterable(purpose.words for purpose in purposes))
+    weights = {word: (1 + len(purposes) // count).bit_length() for word, count in counts.items()}
+    pairs = ((purposes[rival], own) for own, rivals in _rivals(purposes, counts) for rival in rivals)
     rated = ((earlier, other, _kind(earlier, other, weights)) for earlier, other in pairs)
     return tuple(overlap_of(earlier, other, kind) for earlier, other, kind in rated if kind)
 
@@ -295,14 +290,6 @@ def _spelled(purpose: Purpose, more: Iterable[str]) -> dict[str, str]:
             [key] = stems_of((word,), but=frozenset())
             words.setdefault("get" if key in _READING else key, word)
     return words
-
-
-def compare_purposes(purposes: Sequence[Purpose]) -> Compared:
-    """Return the pairs that may say the same, the earlier tool first; linear in the number of tools."""
-    counts = Counter(chain.from_iterable(purpose.words for purpose in purposes))
-    weights = {word: (1 + len(purposes) // count).bit_length() for word, count in counts.items()}
-    pairs = ((purposes[rival], own) for own, rivals in _rivals(purposes, counts) for rival in rivals)
-    return Compared(tuple(pairs), weights)
 
 
 def read_labels(names: Sequence[str]) -> list[NameWords]:
