@@ -414,12 +414,11 @@ class Measured:
     @cached_property
     def rivals(self) -> Mapping[str, Sequence[str]]:
         """By tool, those that do the same to the same kind of thing, and that no text or argument tells apart."""
-        pairs: dict[str, list[str]] = {}
-        for pair in self.overlaps:
-            if not pair.is_told_apart:
-                pairs.setdefault(pair.first, []).append(pair.second)
-                pairs.setdefault(pair.second, []).append(pair.first)
-        return pairs
+        rivals: dict[str, list[str]] = {}
+        for pair in (pair for pair in self.overlaps if not pair.is_told_apart):
+            rivals.setdefault(pair.first, []).append(pair.second)
+            rivals.setdefault(pair.second, []).append(pair.first)
+        return rivals
 
     @cached_property
     def tokens(self) -> int:

@@ -91,25 +91,18 @@ def explain_tool(
 
 def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgement]:
     """A judgement for each coherence dimension, with the names behind it."""
-    named = features.names_behind(tools)
-    facts: dict[str, Sequence[str]] = {name: names for name, names in named.items() if names}
-    if named["unread"] or named["unchanged"]:
-        facts.pop("lifecycle", None)
-    if not any(named[name] for name in ("same", "variants", "vague")) and tools.tool_count > 1:
-        facts["distinct"] = ()
-    if not named["off_style"]:
-        facts["one_style"] = ()
-    if tools.off_pattern and tools.off_pattern[0] in tools.noun_first:
-        facts["off_pattern_noun"] = ()
-    if tools.verbs:
-        facts["verbs"] = tools.verbs
-    facts["many"] = (str(tools.tool_count),)
-    if tools.tool_count <= FEW:
-        facts["few"] = ()
-    if tools.tool_count > CROWD:
-        facts["crowd"] = facts["many"]
-    if tools.tool_count == 1:
-        facts["alone"] = ()
+    many = (str(tools.tool_count),)
+    named = features.names_behind(tools) | {"verbs": tools.verbs, "many": many}
+    named["crowd"] = many if tools.tool_count > CROWD else ()
+    named["lifecycle"] = () if named["unread"] or named["unchanged"] else named["lifecycle"]
+    holds = {
+        "distinct": tools.tool_count > 1 and not any(named[name] for name in ("same", "variants", "vague")),
+        "one_style": not named["off_style"],
+        "off_pattern_noun": any(name in tools.noun_first for name in tools.off_pattern[:1]),
+        "few": tools.tool_count <= FEW,
+        "alone": tools.tool_count == 1,
+    }
+    facts = {name: names for name, names in named.items() if names} | {name: () for name in holds if holds[name]}
     return {key: _judgement("coherence", key, score, facts) for key, score in scores.items()}
 
 

@@ -20,7 +20,7 @@ from tdqs_mcp.results.labels import CodeReview, Label, LabeledTool, LabelScore
 from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rewriting.tool_selection import PromptBatch
-from tdqs_mcp.scoring.score import dimension_means, first_fixes
+from tdqs_mcp.scoring.score import dimension_means, fixes_by_tool
 
 MAX_MESSAGE = 160
 """Characters of a message or suggestion in a summary; the whole of it is in the details."""
@@ -385,7 +385,7 @@ def _fixes(
     """The finding to begin with, by the tool's index: the costliest, or the worst where no dimension has a weight."""
     if isinstance(score, ServerScore):
         scored = tuple(tool for tool in page if isinstance(tool, ToolScore))
-        return {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=scored), len(scored))}
+        return {fix.tool.index: fix.finding for fix, *_ in fixes_by_tool(replace(score, tools=scored))}
     labeled = [tool.index for tool in page if isinstance(tool, LabeledTool) and tool.index in by_tool]
     return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labeled}
 

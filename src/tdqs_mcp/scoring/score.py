@@ -322,11 +322,6 @@ def dimension_means(rubric: str, tools: Sequence[Judged]) -> list[tuple[Dimensio
     ]
 
 
-def first_fixes(score: ServerScore, limit: int) -> tuple[Fix, ...]:
-    """At most `limit` fixes, each of another tool."""
-    return tuple(fixes[0] for fixes in fixes_by_tool(score)[:limit])
-
-
 def ordered_findings(score: ServerScore) -> list[tuple[ToolScore, list[Finding]]]:
     """Return the tools in the order of what helps most, each with its findings, the best to fix first.
 
@@ -360,7 +355,7 @@ def fixes_by_rule(score: ServerScore) -> list[list[Fix]]:
     The mean is 60% of the description quality, the minimum 40% (TDQS 1.2), so what the lowest tool gains counts more.
     """
     groups: dict[str, list[Fix]] = {}
-    for fix in first_fixes(score, score.tool_count):
+    for fix, *_ in fixes_by_tool(score):
         groups.setdefault(fix.finding.rule, []).append(fix)
     lowest, count = min((tool.tdqs for tool in score.tools), default=0), len(score.tools)
 
