@@ -117,7 +117,12 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparis
     """The judge's scores beside the published ones, where it is out of tolerance, and where it has failed."""
     tools = [(str(example["definition"]["name"]), example) for example in _examples()]
     sets = [(str(example["server"]), example) for example in _example_sets()]
-    rows, judged, failed = _hold("tdqs", tools, verdicts[: len(tools)])
+    remark = (
+        f"definitions of the published prompt; every dimension may lie {NEAR} off, and all {MEAN_NEAR / 100} on average"
+    )
+    table, judged, failed = _hold(
+        "tdqs", tools, verdicts[: len(tools)], titles=("Calibration examples", "tool"), remark=remark
+    )
     faults, errors = [], list[int]()
     for name, example, verdict, scores in judged:
         known = zip(load("tdqs").keys, example["scores"], scores, strict=True)
@@ -132,43 +137,39 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparis
             faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
     if not failed and mean(errors) > MEAN_NEAR:
         faults.append(f"the published tools' dimensions are {mean(errors) / 100:.2f} off on average")
-    remark = (
-        f"definitions of the published prompt; every dimension may lie {NEAR} off, and all {MEAN_NEAR / 100} on average"
+    remark = f"tool sets of the published prompt; coherence may lie {SET_NEAR / 10} off"
+    sets_table, judged, failed_sets = _hold(
+        "coherence", sets, verdicts[len(tools) :], titles=("Coherence examples", "tool set"), remark=remark
     )
-    tables = [_example_table("tdqs", "Calibration examples", ("tool", "scores"), rows, remark)]
-    rows, judged, failed_sets = _hold("coherence", sets, verdicts[len(tools) :])
     for name, example, verdict, _ in judged:
         total = coherence_of(verdict.scores)
         if abs(total - example["coherence"]) > SET_NEAR:
             faults.append(f"{name}: coherence is {total / 10}, published {example['coherence'] / 10}")
-    remark = f"tool sets of the published prompt; coherence may lie {SET_NEAR / 10} off"
-    tables.append(_example_table("coherence", "Coherence examples", ("tool set", "scores", "coherence"), rows, remark))
-    return JudgeComparison(sections=tuple(tables), faults=tuple(faults), unjudged=(*failed, *failed_sets))
+    return JudgeComparison(sections=(table, sets_table), faults=tuple(faults), unjudged=(*failed, *failed_sets))
 
 
 def _hold(
-    rubric: str, examples: Sequence[tuple[str, Mapping[str, Any]]], verdicts: Sequence[Verdict | Ungraded]
-) -> tuple[list[Row], list[tuple[str, Mapping[str, Any], Verdict, list[int]]], list[Unjudged]]:
+    rubric: str,
+    examples: Sequence[tuple[str, Mapping[str, Any]]],
+    verdicts: Sequence[Verdict | Ungraded],
+    *,
+    titles: tuple[str, str],
+    remark: str,
+) -> tuple[CalibrationTable, list[tuple[str, Mapping[str, Any], Verdict, list[int]]], list[Unjudged]]:
     """The published and the judged scores of each example, those that were judged, and those that were not."""
     keys, rows, judged, failed = load(rubric).keys, list[Row](), [], []
+    heads, is_set = [dimension.short for dimension in load(rubric).dimensions], rubric == "coherence"
     for (name, example), verdict in zip(examples, verdicts, strict=True):
-        has_total = "coherence" in example
-        rows.append((name, "published", *([example["coherence"] / 10] if has_total else []), *example["scores"]))
+        rows.append((name, "published", *([example["coherence"] / 10] if is_set else []), *example["scores"]))
         if isinstance(verdict, Ungraded):
-            rows.append((name, "judged", *[None] * (len(keys) + has_total)))
+            rows.append((name, "judged", *[None] * (len(keys) + is_set)))
             failed.append(Unjudged(name=name, reason=verdict.reason))
             continue
         scores = [verdict.judgements[key].score for key in keys]
-        rows.append((name, "judged", *([coherence_of(verdict.scores) / 10] if has_total else []), *scores))
+        rows.append((name, "judged", *([coherence_of(verdict.scores) / 10] if is_set else []), *scores))
         judged.append((name, example, verdict, scores))
-    return rows, judged, failed
-
-
-def _example_table(
-    rubric: str, title: str, columns: Sequence[str], rows: Sequence[Row], remark: str
-) -> CalibrationTable:
-    heads = (dimension.short for dimension in load(rubric).dimensions)
-    return CalibrationTable(title=title, remark=remark, columns=(*columns, *heads), rows=tuple(rows))
+    columns = (titles[1], "scores", *(["coherence"] if is_set else []), *heads)
+    return CalibrationTable(title=titles[0], remark=remark, columns=columns, rows=tuple(rows)), judged, failed
 
 
 def compare_to_labels(
