@@ -250,7 +250,7 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tup
         yield "copied", [f"{subject.copied_words} words"]
     if subject.prose.word_count < BRIEF:
         yield "brief", ()
-    if count < SHORT:
+    if count < SHORT and all(reading.most < features.TOLD for reading in readings[1:]):
         yield "short", ()
     if len(readings) == 1:
         yield "single", ()

@@ -125,8 +125,8 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparis
     )
     faults, errors = [], list[int]()
     for name, example, verdict, scores in judged:
-        known = zip(load("tdqs").keys, example["scores"], scores, strict=True)
-        off = [(key, published, score) for key, published, score in known if published is not None]
+        triples = zip(load("tdqs").keys, example["scores"], scores, strict=True)
+        off = [(key, published, score) for key, published, score in triples if published is not None]
         errors += [100 * abs(score - published) for _, published, score in off]
         faults += [
             f"{name}: {key} is {score}, published {published}"
