@@ -563,7 +563,7 @@ def _may_be_one_action(first: Purpose, other: Purpose) -> bool:
 @cache
 def _paraphrases() -> frozenset[frozenset[str]]:
     lines = map(str.split, read_table("overlaps")["paraphrases"].strip().splitlines())
-    return frozenset(frozenset((base_of(verb), base_of(other))) for verb, *others in lines for other in others)
+    return frozenset(frozenset((base_of(verb), base_of(other))) for verb, *synonyms in lines for other in synonyms)
 
 
 def _are_one_call(first: Purpose, other: Purpose) -> bool:
