@@ -177,7 +177,7 @@ async def test_a_draft_stands_and_what_nothing_proves_is_counted():
         answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft={"cancel_order": {"description": words}})
         [line] = answer["rewrites"]
         assert "changes" not in line, "the caller knows its words"
-        assert line["unproven"] == 2
+        assert [each.partition(": ")[0] for each in answer["unproven"]] == ["cancel_order"] * 2
         assert answer["judge"] == "offline"
         assert f'+    "description": "{words}"' in (await client.read_resource(answer["difference"])).contents[0].text
         assert [claim["conflict"] for claim in line["conflicts"]] == ["⟦there is no tool 'void_order'⟧"]
@@ -544,10 +544,12 @@ async def test_every_answer_has_one_score_of_a_tool_and_says_which_sentence_coun
     assert becomes == {name: alone[name] for name in words}
     assert {line["name"]: line["after"] for line in compared["scores"]}.items() <= becomes.items()
     assert draft["overallScore"] == compared["after"]["score"] == scored["overallScore"]
-    assert second["rewrites"][0]["tdqs"] == becomes["get_card"] > becomes["get_image"]
+    start = {line["name"]: line["tdqs"] for line in draft["rewrites"]}
+    assert second["rewrites"][0]["tdqs"] == start["get_card"], "all numbers are compared with the first catalog"
+    assert (second["comparedWith"], second["overallBefore"]) == (draft["catalog"], draft["overallBefore"])
     for answer in (draft, compared, scored):
         [sentence] = answer["problems"]
-        assert "3 tools score lower as what several tools say counts once" in sentence
+        assert "what several tools say counts once, which lowers `get_frame` by" in sentence
         assert REPEATED in sentence
 
 
@@ -613,7 +615,7 @@ async def test_what_code_says_against_a_text_is_told_first_and_in_every_call_tha
         assert {"TDQ801", "TDQ805"} <= rules
         draft = {"berth_ship": {"description": f"{definition['description']} Use it when a ship has called."}}
         drafted = await call("suggest_rewrite", catalog=scored["catalog"], draft=draft)
-        assert {entry["rule"] for entry in drafted["contradictions"]} == rules
+        assert (drafted["contradictions"], drafted["contradictionsLeft"]) == ([], len(rules)), "told before"
         bare = [{key: value for key, value in definition.items() if key != "annotations"}]
         answers = [
             await call("compare_definitions", old=bare, new=[definition | {"title": "Berths"}], **source)
@@ -716,7 +718,45 @@ async def test_drafts_that_make_it_worse_are_told_so_with_each_lost_sentence_onc
     [lost] = draft["sharedDropped"]
     assert (lost["dropped"], sorted(lost["tools"])) == (f"⟦{warning}⟧", sorted(words))
     assert not any("dropped" in line for line in draft["rewrites"])
-    assert all(line["why"] for line in draft["rewrites"] if line["becomes"] < line["tdqs"])
+    assert any("falls from" in reason for reason in draft["worseBecause"])
+    assert all("→" in line["why"] for line in draft["rewrites"] if line["becomes"] < line["tdqs"])
+
+
+async def test_a_hint_that_a_draft_corrects_makes_nothing_worse(tmp_path):
+    (tmp_path / "server.py").write_text(
+        "import os\nfrom mcp.server.fastmcp import FastMCP\nfrom mcp.types import ToolAnnotations\nmcp = FastMCP('quay')\n\n"
+        "@mcp.tool(annotations=ToolAnnotations(readOnlyHint=True))\ndef drop_chart(path: str) -> str:\n"
+        '    """Takes a chart of the quay away."""\n    os.remove(path)\n    return path\n'
+    )
+    hints = {"readOnlyHint": False, "destructiveHint": True}
+    async with in_process("--root", tmp_path) as client:
+        call = caller(client)
+        start = await call("score_server", catalog=".")
+        assert any("readOnlyHint" in each["message"] for each in start["contradictions"])
+        draft = await call("suggest_rewrite", catalog=start["catalog"], draft={"drop_chart": {"annotations": hints}})
+        compared = await call("compare_definitions", old=draft["catalog"], new=draft["newCatalog"], source=".")
+    for answer in (draft, compared):
+        assert answer["verdict"] != "worse"
+        assert "worseBecause" not in answer
+    assert compared["regressions"] == []
+    assert compared["impacts"].keys() == {"compatible"}
+    assert any("corrected hint: readOnlyHint was true" in change["message"] for change in compared["changes"])
+
+
+async def test_drafts_that_need_nothing_more_are_counted_and_a_page_is_as_long_as_its_limit():
+    tools = [tool(f"get_{name}", "Gets it.", flat(1)) for name in "abcdefghijkl"]
+    texts = {f"get_{name}": f"Gets chart {name} of quay {name * 3}." for name in "abcdefghijkl"}
+    words = {name: {"description": text} for name, text in texts.items()}
+    async with in_process() as client:
+        call = caller(client)
+        low = await call("suggest_rewrite", catalog=tools, draft=words, target="A")
+        high = await call("suggest_rewrite", catalog=tools, draft=words, target=1.0)
+        compared = await call("compare_definitions", old=low["catalog"], new=low["newCatalog"], limit=2)
+    assert (len(low["rewrites"]), low.get("alsoDone")) == (12, None)
+    assert (high["rewrites"], high["alsoDone"]) == ([], 12)
+    assert high["newCatalog"] == low["newCatalog"]
+    assert len(compared["scores"]) == 2
+    assert compared["more"]["scores"] == 10
 
 
 WORDS_OF_BERTHS = ("gate", "lamp", "crane", "pump")

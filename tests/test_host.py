@@ -166,6 +166,14 @@ async def test_what_the_caller_has_judged_orders_its_rewrites_and_compares_its_v
         assert {each["id"].partition(".")[0] for each in draft["questions"]} - {"*"} == {"letters"}
         compared = await call("compare_definitions", old=TOOLS, new=TOOLS, judge="host")
         assert (compared["judge"]["id"], compared["ungraded"]) == ("host", [])
+        assert (draft["judge"], draft["overallBefore"]) == ("host", compared["before"]["score"])
+        assert "the change that the offline judge sees" in draft["estimated"]
+        words = {"letters": {"description": "Gets the letters of one customer, newest first. Use it for complaints."}}
+        own = await call("suggest_rewrite", catalog=TOOLS, judge="host", draft=words)
+        offline = await call("suggest_rewrite", catalog=TOOLS, judge="offline", draft=words)
+        (line,), (same,) = own["rewrites"], offline["rewrites"]
+        assert line["tdqs"] < same["tdqs"]
+        assert round(line["becomes"] - line["tdqs"], 1) == round(same["becomes"] - same["tdqs"], 1) > 0
         other = [TOOLS[0] | {"description": "Gets one order."}, *TOOLS[1:]]
         compared = await call("compare_definitions", old=TOOLS, new=other, judge="host")
         assert "judge_definitions has the prompt" in compared["ungraded"][0]

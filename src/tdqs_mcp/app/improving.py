@@ -424,22 +424,23 @@ async def score_drafted(
         return whole
     counted = await score(credited(catalog, repetitions), judge=judge, policy=policy)
     heights = {tool.index: tool.tdqs for tool in counted.tools}
-    lowered = {tool.index for tool in whole.tools if heights.get(tool.index, tool.tdqs) < tool.tdqs}
-    costly = [repetition for repetition in repetitions if repetition.index in lowered]
-    problems = (*whole.problems, describe(costly)) if costly else whole.problems
+    changes = {tool.index: tool.tdqs - heights.get(tool.index, tool.tdqs) for tool in whole.tools}
+    costly = [repetition for repetition in repetitions if changes.get(repetition.index, 0) > 0]
+    falls = {repetition.tool: changes[repetition.index] for repetition in costly}
+    problems = (*whole.problems, describe(costly, falls)) if costly else whole.problems
     return replace(whole, tools=counted.tools, rollup=counted.rollup, problems=problems)
 
 
 async def compare(
-    old: Catalog, new: Catalog, *, code: CodeReport | None = None, judge: Judge | None = None
+    old: Catalog, new: Catalog, *, is_draft: bool = False, code: CodeReport | None = None, judge: Judge | None = None
 ) -> Comparison:
     """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers.
 
     With `code`, both are held against it. A sentence that several tools have, and that is new since the old version,
-    raises the score of the first.
+    raises the score of the first. In a draft for the same code, a hint that rules out less is a correction.
     """
     score_version = partial(score_drafted, old, judge=judge, policy=replace(DEFAULT_POLICY, code=code))
-    return catalog_diff.compare(old, new, (await score_version(old), await score_version(new)))
+    return catalog_diff.compare(old, new, (await score_version(old), await score_version(new)), is_draft=is_draft)
 
 
 def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:

@@ -251,7 +251,8 @@ def score_answer(
     }
     if measured and isinstance(score, ServerScore):
         rest = score.lowest_tools[max(0, window.offset + len(lines) - len(score.ungraded)) :][:MAX_BELOW]
-        content["alsoBelowA"] = {fence_name(tool.name): tool.tdqs / 10 for tool in rest if tool.tier is not Tier.A}
+        below = {fence_name(tool.name): tool.tdqs / 10 for tool in rest if tool.tier is not Tier.A}
+        content |= {"alsoBelowA": below} if below else {}
     if window.is_full and isinstance(score, ServerScore):
         parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
         content["full"] = answer(score, only=parts)

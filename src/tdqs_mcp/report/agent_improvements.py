@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.report.agent_answers import (
     JUDGE,
     MAX_BELOW,
@@ -16,7 +17,6 @@ from tdqs_mcp.report.agent_answers import (
     cut_lists,
     first_problems,
     lowest_lines,
-    reason_for,
     shared_reasons,
     shared_values,
     within_budget,
@@ -30,13 +30,23 @@ from tdqs_mcp.results.comparisons import Comparison, Difference, Impact
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.improvements import DRAFT, Change, Goal, Question, Rewrite, Unused
-from tdqs_mcp.results.scores import unjudged
+from tdqs_mcp.results.scores import ToolScore, unjudged
+from tdqs_mcp.results.verdicts import HOST
 
 MAX_FINDINGS = 10
 """New errors and warnings that are listed, the worst first."""
 
 MAX_LOWEST = 8
 """Tools that are still below a target, and are listed with what to write; the others by what they are weakest in."""
+
+ESTIMATED = "your verdicts of the old definitions, and the change that the offline judge sees"
+"""What the numbers are where the calling agent has judged."""
+
+MAX_UNPROVEN, MAX_BEGINNING = 8, 60
+"""Unproven sentences that an answer names, and characters of each."""
+
+MAX_REASON = 300
+"""Characters of the reasons why one tool falls."""
 
 MAX_MARKED = 8_000
 """Characters of a text before and after in which a card marks words; of a longer one it shows the beginnings."""
@@ -60,22 +70,42 @@ WORSE, BETTER, EQUAL = Own("worse"), Own("estimated better"), Own("not better")
 def verdict_of(comparison: Comparison) -> Own:
     """Return whether the new version is better, as a judge of both estimates it.
 
-    Worse is what breaks callers, may harm them, has a new error or a lower overall score. A tool that falls by a tenth
-    while the server rises is a regression that is listed, and no verdict.
+    A tool that falls by a tenth while the server rises is a regression that is listed, and no verdict.
     """
-    old, new = comparison.old.rollup, comparison.new.rollup
-    impacts = {difference.impact for tool in comparison.tools for difference in tool.differences}
-    is_broken = bool(impacts & {Impact.BREAKING, Impact.DANGEROUS})
-    # A first description may have an error that an empty one could not have.
-    added, fixed = (
-        sum(finding.severity is Severity.ERROR for finding in findings)
-        for findings in (comparison.findings_added, comparison.findings_fixed)
-    )
-    gain = (new.overall or 0) - (old.overall or 0) if old.overall and new.overall else 0
-    if is_broken or gain < 0 or added > fixed:
+    if faults_of(comparison):
         return WORSE
     rises = sum(tool.tdqs_change for tool in comparison.tools)
-    return BETTER if gain > 0 or rises > 0 else EQUAL
+    return BETTER if _gain(comparison) > 0 or rises > 0 else EQUAL
+
+
+def faults_of(comparison: Comparison) -> list[str]:
+    """Return why the new version is worse: what breaks callers or may harm them, new errors, a lower overall score."""
+    changes = [(tool.name, difference) for tool in comparison.tools for difference in tool.differences]
+    harmful = (Impact.BREAKING, Impact.DANGEROUS)
+    faults = [f"{name}: {change.message}" for name, change in changes if change.impact in harmful]
+    # A first description may have an error that an empty one could not have.
+    added, fixed = (
+        [finding for finding in findings if finding.severity is Severity.ERROR]
+        for findings in (comparison.findings_added, comparison.findings_fixed)
+    )
+    if len(added) > len(fixed):
+        faults += [f"{finding.subject.label}: {finding.rule}: {finding.message}" for finding in added]
+    if _gain(comparison) < 0:
+        before, after = (score.rollup.overall or 0 for score in (comparison.old, comparison.new))
+        faults.append(f"the overall score falls from {before / 10} to {after / 10}")
+    return faults
+
+
+def _gain(comparison: Comparison) -> int:
+    """New less old overall score, in tenths; 0 without one of them."""
+    old, new = comparison.old.rollup.overall, comparison.new.rollup.overall
+    return new - old if old and new else 0
+
+
+def _verdict_lines(comparison: Comparison) -> dict[str, Any]:
+    """Return the verdict, and where it is worse, why."""
+    faults = [fence(fault, MAX_MESSAGE) for fault in faults_of(comparison)]
+    return {"verdict": verdict_of(comparison), **({"worseBecause": faults[:MAX_FINDINGS]} if faults else {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,31 +126,43 @@ class RewritePage:
     hints: list[dict[str, Any]]
     """Hints that change where nothing else does, each set once."""
 
+    done: int
+    """Drafts of the caller that reach the goal without a doubt, and need no line."""
 
-def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> RewritePage:
+
+def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool, goal: int) -> RewritePage:
     """Return the rewrites that one answer has room for, the most gain per token first.
 
-    Drafts of the caller, who knows their words, are all taken; those with conflicts are listed first, then the lowest.
-    With details each has its whole definition, and every claim with its sources.
+    Drafts of the caller, who knows their words, are all taken; those with conflicts are listed first, then the lowest,
+    and those that reach the goal, in tenths, without a doubt are counted. With details each has its whole definition,
+    and every claim with its sources.
     """
     is_own = all(rewrite.writer == DRAFT for rewrite in rewrites)
     ordered = sorted(rewrites, key=_need) if is_own else in_order(rewrites)
-    lines = within_budget(_rewrite_line(rewrite, is_full=is_full) for rewrite in ordered)
-    visible = ordered if is_own else ordered[: len(lines)]
+    is_short = is_own and not is_full and len(ordered) > MAX_LOWEST
+    visible = [rewrite for rewrite in ordered if not (is_short and _is_done(rewrite, goal))]
+    lines = within_budget(_rewrite_line(rewrite, is_full=is_full) for rewrite in visible)
     groups: dict[str, list[str]] = {}
-    for rewrite in visible:
+    for rewrite in visible if is_own else visible[: len(lines)]:
         if not is_full and (hints := _only_hints(rewrite)):
             groups.setdefault(hints, []).append(fence_name(rewrite.name))
     pairs = [pair for pair in zip(visible, lines, strict=False) if is_full or not _only_hints(pair[0])]
     visible_lines = [line for _, line in pairs]
     return RewritePage(
-        rewrites=visible,
+        rewrites=ordered if is_own else visible[: len(lines)],
         lines=visible_lines,
         dropped=[] if is_full else _shared_drops(visible_lines),
         listed=[rewrite for rewrite, _ in pairs],
-        unlisted=sum(is_full or not _only_hints(rewrite) for rewrite in visible[len(lines) :]),
+        unlisted=sum(is_full or not _only_hints(rewrite) for rewrite in visible[len(lines) :]) if is_own else 0,
         hints=[{"hints": hints, "tools": names} for hints, names in groups.items()],
+        done=len(ordered) - len(visible),
     )
+
+
+def _is_done(rewrite: Rewrite, goal: int) -> bool:
+    """Return whether a draft reaches the goal, in tenths, is no lower than before, and has nothing against it."""
+    doubts = (*rewrite.conflicts, *rewrite.refused, *rewrite.dropped)
+    return rewrite.after is not None and rewrite.after.tdqs >= goal and rewrite.tdqs_change >= 0 and not doubts
 
 
 def _shared_drops(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -142,11 +184,31 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> dict[str, Any]:
     line = answer(rewrite, only=_REWRITE)
     if rewrite.writer != DRAFT or is_full:
         line["changes"] = [_change_line(change) for change in rewrite.changes]
-    if rewrite.writer == DRAFT and rewrite.unproven:
-        line["unproven"] = len(rewrite.unproven)
-    if rewrite.after and rewrite.tdqs_change < 0:
-        line["why"] = reason_for(rewrite.after)
-    return {**line, **answer(rewrite, only=_DOUBTS), **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
+    if rewrite.before and rewrite.after and rewrite.tdqs_change < 0:
+        line["why"] = _reason_of_fall(rewrite.before, rewrite.after)
+    doubts = answer(rewrite, only=_DOUBTS)
+    if "conflicts" in doubts:  # several sentences may meet the same conflict
+        doubts["conflicts"] = [*{item["conflict"]: item for item in reversed(doubts["conflicts"])}.values()][::-1]
+    return {**line, **doubts, **({"full": answer(rewrite, only=_FULL)} if is_full else {})}
+
+
+def _reason_of_fall(before: ToolScore, after: ToolScore) -> str:
+    """Return the dimensions that fall, each with the first sentence of the judge's reason.
+
+    What several drafts repeat, and what a tool's old score rested on, is among the problems instead.
+    """
+    fallen = [key for key, score in after.scores.items() if score < before.scores[key]]
+    reasons = [
+        f"{key} {before.scores[key]} → {after.scores[key]}: {sentences_of(after.judgements[key].justification)[0]}"
+        for key in fallen
+    ]
+    return fence(" ".join(reasons) or "as problems say", MAX_REASON)
+
+
+def _unproven(rewrites: Iterable[Rewrite]) -> list[str]:
+    """Return the beginnings of the sentences of drafts that only their writer answers for."""
+    own = (rewrite for rewrite in rewrites if rewrite.writer == DRAFT)
+    return [f"{fence_name(item.name)}: {fence(text, MAX_BEGINNING)}" for item in own for text in item.unproven]
 
 
 def _change_line(change: Change) -> dict[str, Any]:
@@ -179,8 +241,10 @@ def rewrite_answer(
     page: RewritePage,
     *,
     catalogs: tuple[str, str],
+    base: str,
     comparison: Comparison | None,
     goal: int,
+    problems: Sequence[str],
     for_instructions: str,
     questions: Sequence[Question],
     unused: Sequence[Unused],
@@ -192,8 +256,8 @@ def rewrite_answer(
 ) -> AgentAnswer:
     """Return drafts with their doubts, those that gain most per token first, and what only the author knows.
 
-    `catalogs` are the old and the new one. The comparison, with the catalog before all rewrites, is an estimate by the
-    offline judge: another would have to read all tools. For `remaining` tools with a rewrite there was no room.
+    `catalogs` are the old and the new one. All numbers are those of the comparison with the catalog `base`, an estimate
+    by the offline judge: another would have to read all tools. For `remaining` tools with a rewrite there was no room.
     """
     numbers: dict[str, Any] = {}
     lowest: list[dict[str, Any]] = []
@@ -207,15 +271,18 @@ def rewrite_answer(
         lowest = lowest[:MAX_LOWEST]
         fixes = shared_reasons(lowest)
         numbers = {
-            "verdict": verdict_of(comparison),
+            **_verdict_lines(comparison),
             "judge": comparison.new.judge.id,
+            **({"estimated": ESTIMATED} if comparison.new.judge.id == HOST else {}),
+            **({"comparedWith": base} if base != catalogs[0] else {}),
             "overallBefore": answer(comparison.old.rollup, only="overall")["overallScore"],
             **answer(comparison.new.rollup, only="overall overall_tier"),
             **answer(comparison, only="tokens_before tokens_after"),
             **({"newFindings": added} if (added := _new_findings(comparison)) else {}),
             **_budget_notice(comparison),
-            **({"problems": problems} if (problems := first_problems(comparison.problems)) else {}),
-            "contradictions": contradictions(comparison.new.findings),
+            **({"problems": first_problems(problems)} if problems else {}),
+            "contradictions": contradictions(comparison.findings_added),
+            "contradictionsLeft": len(contradictions(comparison.new.findings)),
         }
     content = {
         "notice": NOTICE,
@@ -223,6 +290,8 @@ def rewrite_answer(
         "newCatalog": catalogs[1],
         **numbers,
         "rewrites": page.lines,
+        **({"alsoDone": page.done} if page.done else {}),
+        **({"unproven": unproven} if (unproven := _unproven(page.rewrites)) else {}),
         **({"sharedDropped": page.dropped} if page.dropped else {}),
         **({"hintsOnly": page.hints} if page.hints else {}),
         **fixes,
@@ -238,7 +307,12 @@ def rewrite_answer(
         "next": next_step,
     }
     content = cut_lists(
-        content, unused=MAX_NAMES, newFindings=MAX_FINDINGS, tokenBudgets=MAX_FINDINGS, contradictions=MAX_FINDINGS
+        content,
+        unused=MAX_NAMES,
+        newFindings=MAX_FINDINGS,
+        tokenBudgets=MAX_FINDINGS,
+        contradictions=MAX_FINDINGS,
+        unproven=MAX_UNPROVEN,
     )
     if page.unlisted:
         content["more"] = {**content.get("more", {}), "rewrites": page.unlisted}
@@ -289,13 +363,12 @@ def compare_answer(
     listed = [change for change in changes if not (is_drafted and change[1].impact is Impact.WORDING)]
     failures = unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))
     lines = _difference_lines(listed)
-    verdict = verdict_of(comparison)
     content = {
         **window.head(len(lines)),
         "oldCatalog": catalogs[0],
         "newCatalog": catalogs[1],
         **answer(comparison, only=_COMPARISON),
-        "verdict": verdict,
+        **_verdict_lines(comparison),
         "regressions": [fence(regression, MAX_MESSAGE) for regression in comparison.regressions],
         "impacts": {impact.value: count for impact, count in Counter(change.impact for _, change in changes).items()},
         "breaking": [line for line in lines if line["impact"] == Impact.BREAKING],
@@ -309,7 +382,7 @@ def compare_answer(
         "next": next_step,
     }
     lists = "regressions breaking scores newFindings tokenBudgets ungraded".split()
-    return AgentAnswer(content=cut_lists(content, **dict.fromkeys(lists, MAX_FINDINGS)))
+    return AgentAnswer(content=cut_lists(content, **dict.fromkeys(lists, window.limit)))
 
 
 def _new_findings(comparison: Comparison) -> list[dict[str, Any]]:

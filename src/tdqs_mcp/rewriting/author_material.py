@@ -134,7 +134,10 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
         _check_tool(tool, catalog.tools, origin)
         raise InputError(f"{origin} of the material names a tool and nothing of it; give {tool}.purpose, for example")
     tool, place = way
-    if place.startswith(f"{QuestionTopic.CONFLICT}."):
+    conflict = f"{QuestionTopic.CONFLICT}."
+    if place.removeprefix(conflict) in HINTS:  # which value of a hint holds
+        place = place.replace(conflict, ANNOTATIONS, 1)
+    if place.startswith(conflict):
         raise InputError(f"{origin} of the material cannot choose a side: correct the entry or the definition instead")
     parameter = place.removeprefix(PARAMETERS)
     if place.startswith(PARAMETERS):

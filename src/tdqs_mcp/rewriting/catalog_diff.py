@@ -24,14 +24,20 @@ _Pair = tuple[Tool | None, Tool | None]
 Result = TypeVar("Result")
 
 
-def compare(old: Catalog, new: Catalog, scores: tuple[ServerScore, ServerScore]) -> Comparison:
-    """Compares the new catalog with the old one, given the score of each; linear in their sizes."""
+def compare(
+    old: Catalog, new: Catalog, scores: tuple[ServerScore, ServerScore], *, is_draft: bool = False
+) -> Comparison:
+    """Compare the new catalog with the old one, given the score of each; linear in their sizes.
+
+    In a draft for the same code, a hint that rules out less is a correction and no danger.
+    """
     before, after = scores
     pairs = _paired(old.tools, new.tools)
     names = {gone.index: come.name for gone, come in pairs if gone and come}
     added, fixed = _findings(old, new, scores, names)
     judged = ({tool.index: tool for tool in before.tools}, {tool.index: tool for tool in after.tools})
-    tools = tuple(_compared(gone, come, judged) for gone, come in pairs)
+    proofs = {(finding.tool_index, finding.subject.path): finding for finding in fixed}
+    tools = tuple(_with_corrections(_compared(gone, come, judged), proofs, is_draft=is_draft) for gone, come in pairs)
     whole = Comparison(old=before, new=after, tools=tools, findings_added=added, findings_fixed=fixed, regressions=())
     return replace(whole, regressions=tuple(_regressions(whole)))
 
@@ -83,6 +89,20 @@ def _compared(
         tokens_after=_tokens(new),
         differences=tuple(_differences(old, new)),
     )
+
+
+def _with_corrections(
+    tool: ToolComparison, proofs: Mapping[tuple[int | None, str], Finding], *, is_draft: bool
+) -> ToolComparison:
+    """Return hints that no longer rule something out as corrections where a finding proved the old ones false."""
+    differences = []
+    for difference in tool.differences:
+        proof = proofs.get((tool.index_before, difference.path))
+        is_corrected = difference.impact is Impact.DANGEROUS and (proof is not None or is_draft)
+        message = f"corrected hint: {difference.message}{f', as {proof.message}' if proof else ''}"
+        correction = replace(difference, impact=Impact.COMPATIBLE, change="corrected-hint", message=message)
+        differences.append(correction if is_corrected else difference)
+    return replace(tool, differences=tuple(differences))
 
 
 def _unless_too_deep(measure: Callable[[Any], Result], value: Any) -> Result | None:  # noqa: ANN401  # foreign JSON

@@ -1,12 +1,12 @@
 """New sentences that stand in several tools with only the nouns swapped: they are worth something once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import put_at, value_at
-from tdqs_mcp.facts.spelling import name_parts, words_of
+from tdqs_mcp.facts.spelling import first_of, name_parts, words_of
 from tdqs_mcp.facts.subject import fewest_sharing
 from tdqs_mcp.facts.text.prose import plain_text, sentences_of
 from tdqs_mcp.facts.text.words import content_stems, identifiers_of, stem
@@ -14,6 +14,9 @@ from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.model import Catalog, Tool, read_tool
 
 DESCRIPTION = "/description"
+
+MAX_NAMED = 5
+"""Tools that one sentence names."""
 
 _Shape = tuple[str, ...]
 """The words of a sentence without those that only name the tool or the parameter."""
@@ -82,14 +85,13 @@ def credited(catalog: Catalog, repetitions: Sequence[Repetition]) -> Catalog:
     return replace(catalog, tools=tuple(tools))
 
 
-def describe(repetitions: Sequence[Repetition]) -> str:
-    """Return a sentence on what counts once, with an example; there is at least one repetition."""
+def describe(repetitions: Sequence[Repetition], falls: Mapping[str, int]) -> str:
+    """Return a sentence on what counts once, with an example and by how many tenths which tools score lower."""
     example, more = repetitions[0], len(repetitions) - 1
-    count = len({repetition.index for repetition in repetitions})
-    lower = f"{count} tools score" if count > 1 else "a tool scores"
+    lower = first_of([f"`{tool}` by {fall / 10}" for tool, fall in falls.items()], MAX_NAMED)
     rest = f", and {more} more like it" if more else ""
     return (
-        f"{lower} lower as what several tools say counts once: {example.sentence!r} of `{example.tool}` says what "
+        f"what several tools say counts once, which lowers {lower}: {example.sentence!r} of `{example.tool}` says what "
         f"`{example.first}` says{rest}"
     )
 

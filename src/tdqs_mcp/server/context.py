@@ -93,6 +93,9 @@ class Draft:
     rewritten: frozenset[str] = frozenset()
     """The tools that have a new definition."""
 
+    problems: frozenset[str] = frozenset()
+    """Problems that an answer has named already."""
+
     open_questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The tools of the questions that were put, by id; of several with one id the last."""
 
@@ -102,6 +105,10 @@ class Draft:
     def has_answer(self, question: Question) -> bool:
         """Return whether the author has answered it: then it is not put again, whatever came of the answer."""
         return (question.id, question.tools) in self.answered
+
+    def has_put(self, question: Question) -> bool:
+        """Return whether an earlier answer has put it."""
+        return self.open_questions.get(question.id) == question.tools
 
     def with_answers(self, material: Mapping[str, Any]) -> "Draft":
         """With the answers of one more call."""

@@ -40,7 +40,7 @@ from tdqs_mcp.results.improvements import (
 from tdqs_mcp.results.scores import UNREAD, ServerScore, unjudged
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import HOST, Tier
-from tdqs_mcp.rewriting.targets import read_target
+from tdqs_mcp.rewriting.targets import estimate_changes, read_target
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (
@@ -103,6 +103,11 @@ class _Suggestion:
 
     questions: tuple[Question, ...]
     draft: Draft
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return what the numbers do not show."""
+        return self.comparison.problems if self.comparison else ()
 
     @property
     def overall(self) -> int:
@@ -170,21 +175,25 @@ class RewriteTools(ToolGroup):
         if answers := await progress.during(ask_user(call, questions, catalog=key)):
             request = request.with_answers(answers, questions)
             suggestion = await self._suggest(call, request, progress, is_full=detail == "full")
-        page = suggestion.page
+        page, comparison = suggestion.page, suggestion.comparison
+        is_offline = request.judge == HOST and comparison is not None and comparison.new.judge.id != HOST
+        note = "Your verdicts are not complete, so the numbers are the offline judge's. " if is_offline else ""
         new = self._context.keep_draft(suggestion.improved, suggestion.draft, questions=suggestion.questions)
         patch = self._context.patch(state.origin, page.rewrites) if detail == "full" else ""
         return rewrite_answer(
             page,
             catalogs=(key, new),
-            comparison=suggestion.comparison,
+            base=self._base_of(request),
+            comparison=comparison,
             goal=request.goal,
-            for_instructions=suggestion.report.for_instructions,
+            problems=[problem for problem in suggestion.problems if problem not in state.problems],
+            for_instructions="" if state.rewritten else suggestion.report.for_instructions,
             questions=suggestion.questions,
             unused=unused_by_all(suggestion.report.rewrites) if request.material else (),
             remaining=suggestion.left,
             with_answers=suggestion.report.goal,
             patch=fence_exact(patch) if patch else "",
-            next_step=unreachable + unread + strange + _after_rewrite(suggestion, request, new=new),
+            next_step=unreachable + unread + strange + note + _after_rewrite(suggestion, request, new=new),
             card=rewrite_card(page.listed) if client_supports_apps(call) else None,
         )
 
@@ -201,20 +210,14 @@ class RewriteTools(ToolGroup):
         if twin := next((item for item in names if sum(item == other.name for other in rewrites) > 1), None):
             raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
         pending = rewrites if names else _pending(rewrites, state)
-        page = rewrite_page(pending, is_full=is_full)
+        page = rewrite_page(pending, is_full=is_full, goal=request.goal)
         left = len(pending) - len(page.rewrites)
         improved = improving.with_rewrites(request.catalog, page.rewrites)
         comparison = None
         if request.judge in (OFFLINE, HOST) or self._context.judge.stamp.is_offline:
-            origin = self._context.origin(request.key)
-            comparison = await run_call(
-                call, partial(improving.compare, origin, improved, code=request.code, judge=Offline())
-            )
-            before = comparison.old
-            if origin is not request.catalog:
-                before = await run_call(call, partial(improving.score_drafted, origin, request.catalog))
-            visible = _scored(page.rewrites, before, comparison.new)
-            page = rewrite_page(visible, is_full=is_full)
+            comparison = await run_call(call, partial(self._compare, request, improved))
+            visible = _scored(page.rewrites, comparison)
+            page = rewrite_page(visible, is_full=is_full, goal=request.goal)
             rewrites = tuple({item.index: item for item in (*rewrites, *visible)}.values())
         suggestion = _Suggestion(
             report=report,
@@ -228,6 +231,7 @@ class RewriteTools(ToolGroup):
                 state,
                 answers=request.material if left else {},
                 rewritten=state.rewritten | {item.name for item in page.rewrites if item.changes},
+                problems=state.problems.union(comparison.problems if comparison else ()),
             ),
         )
         is_done = suggestion.overall >= request.goal and not names
@@ -236,9 +240,32 @@ class RewriteTools(ToolGroup):
         questions = [
             question
             for question in candidates
-            if not state.has_answer(question) and (names or is_worth_asking(question))
+            if not state.has_answer(question) and ((names and not request.drafts) or is_worth_asking(question))
         ]
-        return replace(suggestion, questions=() if is_done else tuple(questions[:QUESTIONS_AT_ONCE]))
+        first = () if is_done else questions[:QUESTIONS_AT_ONCE]
+        # Who drafts has seen the questions of the call before.
+        return replace(suggestion, questions=tuple(q for q in first if not (request.drafts and state.has_put(q))))
+
+    async def _compare(self, request: "_Request", improved: Catalog) -> Comparison:
+        """Return what the rewrites make of the catalog before all drafts, as the offline judge estimates it.
+
+        Where the caller has judged a catalog that it names as judge of, the estimate is the change of these verdicts.
+        """
+        base = self._context.memory.catalogs[self._base_of(request)]
+        comparison = await improving.compare(base, improved, is_draft=True, code=request.code, judge=Offline())
+        if request.judge != HOST:
+            return comparison
+        judged = await judging.score(request.catalog, judge=self._context.find_judge(HOST))
+        return comparison if judged.rollup.overall is None else estimate_changes(comparison, judged)
+
+    def _base_of(self, request: "_Request") -> str:
+        """Return the id of the catalog that all numbers are compared with: the one before all drafts, if it is there.
+
+        The caller's verdicts are about the very catalog of the call.
+        """
+        origin = request.state.origin
+        is_first = request.judge != HOST and origin in self._context.memory.catalogs
+        return origin if is_first else request.key
 
     async def _rewrite(self, call: CallContext, request: "_Request", progress: Progress) -> RewriteReport:
         """Return the rewrites of all chosen tools; with a target, those that it needs."""
@@ -296,13 +323,17 @@ class RewriteTools(ToolGroup):
         before, old_key = await self._context.read_catalog(call, old)
         after, new_key = await self._context.read_catalog(call, new)
         active_judge = self._context.repeated_judge(judge, Progress(call))
-        code, unread = await self._context.code_or_note(call, source, catalog=self._context.draft_of(new_key).origin)
-        comparison = await run_call(call, partial(improving.compare, before, after, code=code, judge=active_judge))
+        origin = self._context.draft_of(new_key).origin
+        is_draft = old_key != new_key and origin == old_key
+        code, unread = await self._context.code_or_note(call, source, catalog=origin)
+        comparison = await run_call(
+            call, partial(improving.compare, before, after, is_draft=is_draft, code=code, judge=active_judge)
+        )
         note = incomplete_note(before, after) + unread
         return compare_answer(
             comparison,
             catalogs=(old_key, new_key),
-            is_drafted=old_key != new_key and self._context.draft_of(new_key).origin == old_key,
+            is_drafted=is_draft,
             window=Window(offset=offset, limit=limit),
             next_step=note + _after_comparison(comparison, new_key),
         )
@@ -363,14 +394,15 @@ def _property_paths(schema_: Mapping[str, Any], name: str) -> Iterator[str]:
             yield from (f"/properties/{escape_step(first)}{step}{path}" for path in _property_paths(below, rest))
 
 
-def _scored(rewrites: Sequence[Rewrite], old: ServerScore, new: ServerScore) -> list[Rewrite]:
-    """Return rewrites with the scores that their tools have in two versions of the catalog."""
-    before, after = ({tool.index: tool for tool in score.tools} for score in (old, new))
+def _scored(rewrites: Sequence[Rewrite], comparison: Comparison) -> list[Rewrite]:
+    """Return rewrites with the numbers that a comparison has of their tools."""
+    tools = {tool.index_after: tool for tool in comparison.tools}
     return [
         replace(
             rewrite,
-            before=before.get(rewrite.index, rewrite.before),
-            after=after.get(rewrite.index, rewrite.after),
+            before=tools[rewrite.index].before,
+            after=tools[rewrite.index].after,
+            tokens_before=tools[rewrite.index].tokens_before or rewrite.tokens_before,
         )
         for rewrite in rewrites
     ]
@@ -400,16 +432,20 @@ def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str) -> s
         unproven = "The judge gave no answer, so nothing is proven: suggest_rewrite with catalog"
         return computed if is_computed else f"{unproven} {new} and judge=offline."
     is_same, goal = new == old, request.goal / 10
+    is_reached = suggestion.overall >= request.goal
     if suggestion.comparison and verdict_of(suggestion.comparison) == WORSE:
+        reached = f" though {goal} is reached" if is_reached else ""
         return (
-            "This is worse: leave out what lowers a score, breaks callers or brings the errors under newFindings, "
-            f"or draft those tools again, with catalog {request.key}."
+            f"This is worse{reached}, as worseBecause says: leave that out, or draft those tools again, with catalog "
+            f"{request.key}."
         )
     compare = f"compare_definitions with old={old} and new={new}, then apply the new texts."
     more = f"suggest_rewrite with catalog {new} gives the next of the {left} tools left." if left else ""
-    if suggestion.overall >= request.goal:
+    if is_reached and suggestion.comparison:
         step = "there is nothing to do." if is_same else compare
-        return f"{goal} is reached: {step}{f' If you want more, {more}' if left else ''}"
+        low = [tool for tool in suggestion.comparison.new.lowest_tools if tool.tdqs < request.goal]
+        rest = f" {_lowest(suggestion.comparison.new)} Draft them for more." if low and not left else ""
+        return f"{goal} is reached: {step}{f' If you want more, {more}' if left else rest}"
     if left:
         return more
     again = "draft the tools under `lowest` and `alsoBelow` again, all in one call"
@@ -432,7 +468,7 @@ def _after_comparison(comparison: Comparison, new: str) -> str:
     """The next step after two versions were compared."""
     verdict = verdict_of(comparison)
     if verdict == WORSE:
-        return "The new version is worse where regressions says so: leave those changes out, or tell the tools' users."
+        return "The new version is worse, as worseBecause says: leave those changes out, or tell the tools' users."
     if unjudged(comparison.old) or unjudged(comparison.new):
         return f"It is {verdict} in what was judged, which is not all: compare again, or with judge=offline."
     overall = comparison.new.rollup.overall

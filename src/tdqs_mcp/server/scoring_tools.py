@@ -21,6 +21,7 @@ from tdqs_mcp.report.agent_answers import (
     tool_answer,
 )
 from tdqs_mcp.report.escape import fence_name
+from tdqs_mcp.report.server_advice import contradictions
 from tdqs_mcp.results.findings import Finding, LintReport, Severity
 from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore
@@ -200,7 +201,11 @@ def _after_server(score: Scored, catalog: str, *, is_drafted: bool) -> str:
     higher = [] if overall is None else [tier for tier in Tier if tier.floor > overall]
     drafted = "Apply the drafts where the definitions are written. " if is_drafted else ""
     if not higher:
-        return f"{drafted}A is reached; lint_descriptions with catalog {catalog} lists all findings."
+        count = sum(tool.tier is not Tier.A for tool in score.lowest_tools) if isinstance(score, ServerScore) else 0
+        left = [f"{count} tools below A"] if count else []
+        left += ["the contradictions"] if contradictions(score.findings) else []
+        rest = f" Left are {' and '.join(left)}: draft them with suggest_rewrite and catalog {catalog}." if left else ""
+        return f"{drafted}A is reached.{rest} lint_descriptions with catalog {catalog} lists all findings."
     return (
         f"{drafted}With the code at hand, write what these tools do, and call suggest_rewrite with catalog {catalog}, "
         f"target {higher[0]} and draft={{TOOL: {{description, parameters}}}} of all of them; without, the same call "
