@@ -696,7 +696,7 @@ async def test_advice_about_a_whole_server_is_true_of_it_and_says_each_thing_onc
     async with in_process() as client:
         answer = await caller(client)("score_server", catalog=tools)
     shared = "\n".join(answer["shared"])
-    assert "4 tools take `why`, and none describes it" in shared
+    assert "4 tools take `why`, and none says more of it than its name" in shared
     assert "`limit`" not in shared, "the descriptions tell what it is"
     assert "4 tools say 'Ask an owner first.': say it once in the server's instructions, and of which" in shared
     assert "Use it when" not in shared

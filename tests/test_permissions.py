@@ -132,6 +132,14 @@ def test_a_configured_server_is_allowed_by_its_exact_name(name, is_allowed):
             permissions.admit(parse_locator(f"config:{name}"))
 
 
+def test_the_bare_name_of_the_only_allowed_server_that_has_it_is_enough():
+    permissions = Permissions(configs=("cursor/shop", "zed/time", "codex/time"))
+    assert permissions.admit(parse_locator("config:shop")) == parse_locator("config:cursor/shop")
+    for name in ("time", "cursor/time", "project/shop"):
+        with pytest.raises(InputError, match=r"not allowed|have started"):
+            permissions.admit(parse_locator(f"config:{name}"))
+
+
 def test_commands_and_modules_are_allowed_as_a_whole():
     permissions = Permissions(may_start=True, may_import=True)
     for locator in ("stdio:node server.js", "py:package:server"):

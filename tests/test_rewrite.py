@@ -429,9 +429,9 @@ def test_a_pointer_leaves_the_findings_about_usage_and_result():
     ("name", "said", "asked"),
     [
         ("purge_cache", "Purges the cache of a host.", ["Can what `purge_cache` purges be restored, and does anything else go with it?"]),
-        ("archive_board", "Archives a board.", ["What else does `archive_board` change, and can it be undone?"]),
-        ("drop_file", "Drops a file onto an element.", ["What else does `drop_file` change, and can it be undone?"]),
-        ("resize_window", "Resizes the window.", ["What else does `resize_window` change, and can it be undone?"]),
+        ("archive_board", "Archives a board.", ["What else does `archive_board` change, and is anything lost with it?"]),
+        ("drop_file", "Drops a file onto an element.", ["What else does `drop_file` change, and is anything lost with it?"]),
+        ("resize_window", "Resizes the window.", ["What else does `resize_window` change, and is anything lost with it?"]),
         ("hover", "Hovers over an element.", []),
         ("add", "Adds two numbers.", []),
         ("geocode", "Geocodes an address.", []),
@@ -695,11 +695,15 @@ def test_questions_name_what_only_the_author_can_know_the_weightiest_first():
     asked = {each.id.removeprefix("delete_issue."): each.text for each in rewrite.questions}
     assert asked.items() >= {
         ("usage", "What is `delete_issue` needed for, and what has to be done or known before?"),
-        ("returns", "What comes back from `delete_issue`: which fields, in which form?"),
+        ("returns", "What comes back from `delete_issue`: only a confirmation, or which fields, in which form?"),
         ("behavior", "Can what `delete_issue` deletes be restored, and does anything else go with it?"),
         ("parameters.repo_id", "What is `repo_id` of `delete_issue`, for example, and what is refused?"),
         ("annotations.idempotentHint", "Is an identical second call of `delete_issue` without further effect?"),
     }
+    [handled] = rewritten(tool("dialog_box", "Manages the boxes.", takes("page")))
+    assert "What does `dialog_box` do, in a more telling verb than `manage`?" in [
+        each.text for each in handled.questions
+    ]
     [silent] = rewritten({"name": "run", "inputSchema": takes("data")})
     assert "What does `run` do, in a sentence that says more than its name?" in [each.text for each in silent.questions]
     gains = [each.gain for each in rewrite.questions]
@@ -714,6 +718,10 @@ RIVALS = [
     tool("get_sent_invoice", "Gets a sent invoice.", takes("number")),
     tool("create_text_item", "Creates a text item.", takes("text")),
     tool("create_shape_item", "Creates a shape item.", takes("shape")),
+    tool("list_runs", "Lists the runs.", takes("state")),
+    tool("list_runs_in_batch", "Lists the runs of a batch.", takes("batch_id")),
+    tool("get_bills", "Gets the bills.", takes("month")),
+    tool("count_bills", "Counts the bills.", takes("month")),
 ]
 
 
@@ -732,6 +740,23 @@ def test_the_choice_between_tools_is_one_question_and_no_choice_is_none_without_
     assert {"create_user.usage", "create_text_item.usage"} <= questions.keys() - worth.keys()
     report = tdqs_mcp.reach_target(tdqs_mcp.read({"tools": RIVALS}), rewritten(*RIVALS), target="A")
     assert any(item.id == "create_user.usage" and is_worth_asking(item) for item in report.questions)
+
+
+def test_what_tools_of_one_verb_give_back_is_one_question_that_counts_once_and_a_demand_answers_for_its_parameter():
+    tools = [tool(f"create_{name}", f"Creates a {name} for a seller.", takes("seller")) for name in ("label", "parcel")]
+    reading = tool("read_shop", "Reads the shop of a seller. Requires a valid seller.", takes("seller"))
+    questions = {item.id: item for rewrite in rewritten(*tools, reading) for item in rewrite.questions}
+    asked = questions["create*.returns"]
+    assert asked.text == (
+        "What comes back from `create_label` and `create_parcel`: only a confirmation, or which fields, in which form?"
+    )
+    alone = {item.id: item.gain for rewrite in rewritten(tools[0], reading) for item in rewrite.questions}
+    assert asked.gain == alone["create_label.returns"]
+    assert questions["*.parameters.seller"].tools == ("create_label", "create_parcel")
+    material = parse_material({"answers": {"create*.returns": "the number and the time"}})
+    label, parcel, shop = rewritten(*tools, reading, material=material)
+    assert all("Returns the number and the time." in item.definition["description"] for item in (label, parcel))
+    assert "the number" not in shop.definition["description"]
 
 
 def test_an_answer_about_the_choice_between_tools_goes_to_each_of_them_and_has_to_name_one():

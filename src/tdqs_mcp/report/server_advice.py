@@ -6,21 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts.schema.arguments import properties, required
+from tdqs_mcp.facts.schema.arguments import properties
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import cues_of
-from tdqs_mcp.facts.text.words import EFFECTS, Cue, Effect
+from tdqs_mcp.facts.text.words import EFFECTS, STOPWORDS, Cue, Effect
 from tdqs_mcp.facts.toolset.names import read_names
-from tdqs_mcp.model import Tool
 from tdqs_mcp.report.escape import fence, fence_advice, fence_name
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.verdicts import Judgement
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, listed, shared_lookup
-from tdqs_mcp.rewriting.questions import find_open_parameters
+from tdqs_mcp.rewriting.questions import find_open_parameters, takes_needs
 from tdqs_mcp.rewriting.value_sources import bare_schema
 
 CONTRADICTIONS = frozenset(
@@ -48,6 +47,9 @@ _STEP = re.compile(r"/properties(/[^/]+)")
 
 _SPELLED = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)\d*|\d+")
 """The words of a name as a spelling joins them: `v1` is one."""
+
+MIN_WORDS = 4
+"""Words from which on a sentence can be said for a whole server."""
 
 MAX_SHARED = 3
 """Errors and variables of the code that advice names."""
@@ -107,7 +109,9 @@ def server_advice(
     return {
         "contradictions": contradictions(findings),
         "shared": [fence_advice(line, MAX_LINE) for line in _shared_facts(measured)],
-        "toolSet": [fence_advice(line, MAX_LINE) for line in (*low, *_set_advice(measured, has_too_many=has_too_many))],
+        "toolSet": [
+            fence_advice(line, MAX_LINE) for line in (*low, *_set_advice(measured, low, has_too_many=has_too_many))
+        ],
     }
 
 
@@ -127,24 +131,42 @@ def _shared_facts(measured: Measured) -> Iterator[str]:
     if lookup := shared_lookup(measured, CatalogContext.of(measured)):
         yield f"Many tools take what others give: say it once in the server's instructions. {lookup}"
     counts: Counter[str] = Counter()
-    uses: Counter[str] = Counter()
+    uses: Counter[tuple[str, str]] = Counter()
     described: set[str] = set()
     for subject in measured.subjects:
         counts.update(dict.fromkeys(" ".join(sentence.split()) for sentence in subject.prose.sentences).keys())
-        names = [parameter.name for parameter in subject.signals.parameters]
-        uses.update(names)
-        described |= set(names) - find_open_parameters(subject).keys()
+        schemas, open_nodes = properties(subject.tool), find_open_parameters(subject)
+        uses.update((name, canonical_json(bare_schema(node.schema))) for name, node in open_nodes.items())
+        described |= schemas.keys() - open_nodes.keys()
     for sentence, count in counts.most_common():
-        # "Args:" heads a list and says nothing; when to use a tool is true of no other one
-        if count >= MANY and not sentence.endswith(":") and _USAGE.isdisjoint(cues_of(words_of(sentence))):
+        if count >= MANY and _is_fact(sentence):
             scope = "" if 2 * count >= len(measured.subjects) else ", and of which tools it is true"
             yield f"{count} tools say {_quote(sentence)}: say it once in the server's instructions{scope}."
-    for name, count in uses.most_common():
+    for (name, _), count in uses.most_common():
         if count >= MANY and name not in described:
-            yield f"{count} tools take `{name}`, and none describes it: find out once what it is, and say it in all."
+            yield (
+                f"{count} tools take `{name}`, and none says more of it than its name: find out once what it is, and "
+                "say it in all."
+            )
 
 
 _USAGE = frozenset({Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE})
+
+_ENTRY = re.compile(r"[\s*•-]*`?[a-z]\w*`?(?: \([^()]*\))?:")
+"""The beginning of a parameter's line, which belongs into that parameter's description."""
+
+_PROSE = re.compile(r"[\s*•-]*[A-Z]")
+
+
+def _is_fact(sentence: str) -> bool:
+    """Return whether a sentence tells something: no heading, mark, or line about a parameter.
+
+    When to use a tool is true of no other one.
+    """
+    words = words_of(sentence)
+    if len(words) < MIN_WORDS or sentence.endswith(":") or not _PROSE.match(sentence) or _ENTRY.match(sentence):
+        return False
+    return not STOPWORDS.isdisjoint(map(str.lower, words)) and _USAGE.isdisjoint(cues_of(words))
 
 
 def _quote(text: str) -> str:
@@ -167,13 +189,14 @@ def _shared_by_code(measured: Measured) -> Iterator[str]:
         yield f"By the code, {reading}: say once in the server's instructions which are needed."
 
 
-def _set_advice(measured: Measured, *, has_too_many: bool) -> Iterator[str]:
-    """Yield a merge or a rename that raises coherence, the surest first."""
+def _set_advice(measured: Measured, reasons: Sequence[str], *, has_too_many: bool) -> Iterator[str]:
+    """Yield a merge or a rename that raises coherence, the surest first, without pairs that the reasons name."""
     facts = measured.tool_set()
     by_name = {subject.tool.name: subject for subject in measured.subjects}
     same = [(pair.first, pair.second) for pair in facts.same if pair.first != pair.second]
-    merged = [(first, second) for first, second in same if _takes_needs(by_name[first].tool, by_name[second].tool)]
-    if pairs := [f"`{first}` / `{second}`" for first, second in merged]:
+    merged = [(first, second) for first, second in same if takes_needs(by_name[first].tool, by_name[second].tool)]
+    named = " ".join(reasons)
+    if pairs := [f"`{first}` / `{second}`" for first, second in merged if f"{first} / {second}" not in named]:
         yield f"Merge each pair that says the same, or say in both what sets them apart: {first_of(pairs, MAX_PAIRS)}."
     for names in _views(measured) if has_too_many else ():
         yield f"{listed(names)} read and take the same: they could be one tool with a parameter for the part."
@@ -201,14 +224,6 @@ def _set_advice(measured: Measured, *, has_too_many: bool) -> Iterator[str]:
     for name in (*facts.unread, *unchanged):
         missing = "reads" if name in facts.unread else "changes or deletes"
         yield f"`{name}` creates what no tool {missing}: add that tool, or say that it is meant so."
-
-
-def _takes_needs(first: Tool, second: Tool) -> bool:
-    """Return whether each tool takes what the other one needs: one batch by its id is no list of batches."""
-    return all(
-        properties(other).keys() >= {name for name in required(tool) if isinstance(name, str)}
-        for tool, other in ((first, second), (second, first))
-    )
 
 
 def _views(measured: Measured) -> Iterator[list[str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.lexicon import words_from
+from tdqs_mcp.facts.schema.arguments import properties, required
 from tdqs_mcp.facts.schema.walk import Node, accepted_values, alternatives
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -19,7 +20,7 @@ from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.words import LEMMAS, Cue, Effect, is_plural, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameWords
-from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, SHARED
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, SHARED, Tool
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import HINT_ASPECTS, Question, QuestionTopic
 from tdqs_mcp.results.scores import ToolScore
@@ -111,15 +112,22 @@ def _find_rivals(measured: Measured, labels: Mapping[str, NameWords]) -> list[li
     """Return the tools among which an agent has to choose: they do the same to the same thing, or to a kind of it.
 
     `delete_user` and `archive_user`; `get_invoice` and `get_sent_invoice`; neither `create_user` and `update_user`, nor
-    `create_text_item` and `create_shape_item`, which their names tell apart.
+    `create_text_item` and `create_shape_item`, which their names tell apart, nor `list_runs` and `list_runs_in_batch`,
+    of which one takes what the other has not. Of two that say the same, the first.
     """
+    tools = {subject.tool.name: subject.tool for subject in measured.subjects}
+    twins = {pair.second for pair in measured.tool_set().same}
     by_kind: dict[tuple[object, ...], dict[str, list[str]]] = {}
     for name in dict.fromkeys(subject.tool.name for subject in measured.subjects if not subject.withdrawal):
         label = labels[name]
+        is_looking = label.verb in words_from("names", "listing_verbs")
         words = label.thing.lower().split()
         if words:
             is_many = label.verb in ("list", "search") or is_plural(words[-1])
-            is_plain_act = label.effect in (None, Effect.ACT, Effect.CREATE)  # `copy_file`, `share_file`
+            # `copy_file`, `share_file`; `count_issues`, `get_issues`
+            is_plain_act = label.effect in (None, Effect.ACT, Effect.CREATE) or (
+                label.effect is Effect.READ and not is_looking
+            )
             way = label.verb if is_plain_act else label.effect
             thing = " ".join(map(stem, words))
             by_kind.setdefault((way, is_many, stem(words[-1])), {}).setdefault(thing, []).append(name)
@@ -127,7 +135,23 @@ def _find_rivals(measured: Measured, labels: Mapping[str, NameWords]) -> list[li
     for (*_, last), by_thing in by_kind.items():
         groups = [*by_thing.values()]
         rivals += [[name for group in groups for name in group]] if last in by_thing else groups
-    return [group for group in rivals if len(group) > 1]
+    alike = [
+        [
+            name
+            for name in group
+            if name not in twins and any(takes_needs(tools[name], tools[other]) for other in group if other != name)
+        ]
+        for group in rivals
+    ]
+    return [group for group in alike if len(group) > 1]
+
+
+def takes_needs(first: Tool, second: Tool) -> bool:
+    """Return whether each tool takes what the other one needs: one batch by its id is no list of batches."""
+    return all(
+        properties(other).keys() >= {name for name in required(tool) if isinstance(name, str)}
+        for tool, other in ((first, second), (second, first))
+    )
 
 
 def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -140,6 +164,8 @@ def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[s
             )  # each tool has its own fields
             own = (subject.tool.name,) if is_free else label.resource if is_bare else ()
             yield f"{SHARED}.{PARAMETERS}{node.name}", (canonical_json(bare_schema(node.schema)), *own)
+    if label.verb and label.effect is not Effect.READ:  # what is found differs, what is done is answered alike
+        yield f"{label.verb}{SHARED}.{QuestionTopic.RETURNS}", ()
     is_known = bool(effect) and not effect.startswith(_UNREAD)
     same = effect.replace(" ", "-") if is_known else "read" if effect and label.effect is Effect.READ else label.verb
     for hint in HINT_ASPECTS if same else ():
@@ -147,11 +173,12 @@ def _groups(subject: Subject, label: NameWords, effect: str) -> Iterator[tuple[s
 
 
 def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozenset[str]:
-    """The usage, the parameters and the hints that a definition leaves open, as questions name them.
+    """The usage, the result, the parameters and the hints that a definition leaves open, as questions name them.
 
     A tool of which the author says that it is changing something has the hints to answer that only such a tool has.
     """
     places = {gap.place for gap in (*_parameter_gaps(subject), *_hint_gaps(subject, is_changing=is_changing))}
+    places |= {QuestionTopic.RETURNS} if subject.is_result_open else set()
     return frozenset(places if _is_guiding(subject) else places | {QuestionTopic.USAGE})
 
 
@@ -170,7 +197,8 @@ def _question(key: str, gaps: Sequence[OpenPoint], evidence: Mapping[str, tuple[
         tools=tools,
         parameter=first.parameter.name if first.parameter else None,
         is_for_target=first.is_for_target,
-        gain=sum(gap.gain for gap in gaps),
+        # what several tools say alike of their results counts once
+        gain=(max if first.about is QuestionTopic.RETURNS else sum)(gap.gain for gap in gaps),
     )
 
 
@@ -219,7 +247,9 @@ def _text_gaps(
     prose, is_silent = subject.prose, subject.signals.is_missing_description
     is_vague = prose.has_vague_verb and prose.opens_with_verb and "purpose_clarity" in low
     if is_silent or is_vague or rules & {"TDQ101", "TDQ103"}:
-        yield ask(about=QuestionTopic.PURPOSE, wording="What does {} do, in a sentence that says more than its name?")
+        is_told = is_vague and not (is_silent or rules & {"TDQ101", "TDQ103"})
+        form = f"a more telling verb than `{prose.verb}`" if is_told else "a sentence that says more than its name"
+        yield ask(about=QuestionTopic.PURPOSE, wording=f"What does {{}} do, in {form}?")
     is_low = is_silent or bool(rules & {"TDQ104", "TDQ105"}) or "usage_guidelines" in low
     if is_low and not _is_guiding(subject):
         rivals = _tools(near, word="or").replace("{", "{{").replace("}", "}}") if near else ""
@@ -231,7 +261,9 @@ def _text_gaps(
     if (subject.is_effect_open or is_low) and is_changing and not _is_reading(subject) and not _tells_more(subject):
         yield ask(about=QuestionTopic.BEHAVIOR, wording=_about_behavior(subject))
     if subject.is_result_open:
-        yield ask(about=QuestionTopic.RETURNS, wording="What comes back from {}: which fields, in which form?")
+        fields = "which fields, in which form?"
+        form = fields if _is_reading(subject) else f"only a confirmation, or {fields}"
+        yield ask(about=QuestionTopic.RETURNS, wording=f"What comes back from {{}}: {form}")
 
 
 _USAGE = "What is {} needed for, and what has to be done or known before?"
@@ -301,7 +333,7 @@ def _about_behavior(subject: Subject) -> str:
     ):
         form = next((word for word, lemma in LEMMAS.items() if lemma == verb != word and word.endswith("s")), "deletes")
         return f"Can what {{}} {form} be restored, and does anything else go with it?"
-    return "What else does {} change, and can it be undone?"
+    return "What else does {} change, and is anything lost with it?"
 
 
 def find_open_parameters(subject: Subject) -> dict[str, Node]:
@@ -320,7 +352,12 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
 
 def _parameter_gaps(subject: Subject) -> Iterator[OpenPoint]:
     """A question for each parameter that nothing explains, neither a text nor the schema of its fields."""
+    # "Requires a valid seller URL" says what `url` is
+    demands = subject.prose.cue_places.get(Cue.PREREQUISITE, ())
+    demanded = {word.lower() for place in demands for word in subject.prose.spoken[place]}
     for node in find_open_parameters(subject).values():
+        if (node.name or "").lower() in demanded:
+            continue
         branches = alternatives(node.schema, subject.input_shape.root)
         items = [branch["items"] for branch in branches if isinstance(branch.get("items"), dict)]
         branches += [inner for item in items for inner in alternatives(item, subject.input_shape.root)]
@@ -335,7 +372,7 @@ def _about_parameter(node: Node) -> str:
     name, kind = f"`{node.name}`".replace("{", "{{").replace("}", "}}"), _kind(node.schema)
     parts = name_parts(node.name or "")
     if node.schema.get("enum"):
-        return f"What does each value of {name} of {{}} mean?"
+        return f"What does {name} of {{}} choose: what is different with each of its values?"
     if kind == "boolean":
         return f"What is different if {name} of {{}} is true?"
     if kind in ("integer", "number") and not words_from("rewriting", "identifiers").intersection(parts[-1:]):

@@ -55,7 +55,7 @@ from tdqs_mcp.server.http_transport import ADDRESS, CALLER
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.tool_schemas import CARD_META, TEXTS, Reach
 from tdqs_mcp.sources.files import read_content
-from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
+from tdqs_mcp.sources.locator import Config, File, LiveOptions, Url, parse_locator, public
 
 MAX_TOOLS = 2_000
 """Tools of one call: ten times the largest catalog in use, a few seconds of the offline judge."""
@@ -387,6 +387,8 @@ class ServerContext:
                 "that were accepted are still there"
             )
         locator = self._permissions.admit(parse_locator(text))
+        if isinstance(locator, Config):  # an entry of one client, of which the caller may have given the bare name
+            text = public(locator)
         check = self._permissions.check_and_resolve
         if isinstance(locator, Url):
             await check(locator.url)

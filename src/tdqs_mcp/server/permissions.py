@@ -124,7 +124,10 @@ class Permissions:
                     "send the definitions themselves"
                 )
             case Config(name=name) if name not in self.configs:
-                raise self._refusal(f"config:{name}", f"--allow-config {name}")
+                same = [allowed for allowed in self.configs if allowed.partition("/")[2] == name]
+                if len(same) != 1:
+                    raise self._refusal(f"config:{name}", f"--allow-config {name}")
+                return Config(name=same[0])
             case Stdio() if not self.may_start and locator not in self.commands:
                 command = shlex.quote(public(locator).removeprefix("stdio:"))
                 raise self._refusal(public(locator), f"--allow-command {command}")
