@@ -389,10 +389,7 @@ def test_where_values_come_from_and_what_a_listing_is_for_is_said():
     assert said["list_pages"].endswith(
         "To get the text of one page as its author wrote it, pass its `page_id` to `get_page`."
     )
-    assert (
-        said["get_page"]
-        == "Get the text of one page as its author wrote it. Use this tool when the `page_id` is known; otherwise find it with `list_pages`."
-    )
+    assert said["get_page"] == "Get the text of one page as its author wrote it. Find `page_id` with `list_pages`."
     assert said["update_page"] == "Update the text of one page of the wiki. Find `page_id` with `list_pages`."
     assert said["create_page"] == PAGES[3]["description"]
     assert said["delete_page"] == "Delete one page of the wiki for good. Find `page_id` with `list_pages`."
@@ -481,7 +478,7 @@ def test_one_tool_gets_what_the_whole_run_gives(real):
 def test_sentences_go_before_sections_and_code_at_their_margin():
     text = "Get the text of one page.\n\n    Its links stay.\n\n    Args:\n        page_id: the page\n"
     [_, page, *_] = rewritten(PAGES[0], {**PAGES[1], "description": text}, judge=Pleased())
-    way = "Use this tool when the `page_id` is known; otherwise find it with `list_pages`."
+    way = "Find `page_id` with `list_pages`."
     assert description(page) == (
         f"Get the text of one page.\n\n    Its links stay.\n\n    {way}\n\n    Args:\n        page_id: the page"
     )
@@ -816,11 +813,8 @@ def test_statements_that_the_judge_does_not_like_are_dropped_until_it_likes_what
     definitions = (*PAGES[:2], tool("read_page", "Read a page as it looked on a day.", takes("page_id")))
     judge = Fixed(lambda text: 1 if "instead" in text else 3 if "`list_pages`" in text else 2)
     listing, page, look = rewritten(*definitions, judge=judge)
-    assert (
-        description(page)
-        == "Get the text of one page as its author wrote it. Use this tool when the `page_id` is known; otherwise find it with `list_pages`."
-    )
-    assert description(look).startswith("Read a page as it looked on a day. Use this tool when the `page_id` is known;")
+    assert description(page) == "Get the text of one page as its author wrote it. Find `page_id` with `list_pages`."
+    assert description(look) == "Read a page as it looked on a day. Find `page_id` with `list_pages`."
     assert not listing.changes
     assert listing.after == listing.before
 

@@ -381,7 +381,11 @@ async def reach_target(
     goal, judge = read_target(target), VerdictCache(judge=judge or Offline())
     measured = catalog if isinstance(catalog, Measured) else measure(catalog)
     before = await score_measured(measured, judge=judge, spec=spec)
-    _planned_coherence(before, measured.catalog)
+    if before.rollup.overall is None:
+        ungraded = before.coherence.reason if isinstance(before.coherence, Ungraded) else "too few tools have a score"
+        raise InputError(
+            f"without an overall score no target can be reached: {measured.catalog.incomplete or ungraded}"
+        )
     after = await score_measured(_measure_credited(measured, rewrites, origin), judge=judge, spec=spec)
     remaining = list(rewrites)
     if (after.rollup.overall or 0) >= goal:
@@ -398,14 +402,6 @@ def _measure_credited(measured: Measured, rewrites: Sequence[Rewrite], origin: C
     """Return the catalog with the rewrites as it is scored: a sentence that several tools get counts once."""
     improved = with_rewrites(measured.catalog, rewrites)
     return measure(credited(improved, find_repetitions(origin or measured.catalog, improved)), earlier=measured)
-
-
-def _planned_coherence(score: ServerScore, catalog: Catalog) -> int:
-    """The coherence of a server that has an overall score, in tenths. Raises InputError for another."""
-    if score.rollup.overall is None or score.rollup.coherence is None:
-        ungraded = score.coherence.reason if isinstance(score.coherence, Ungraded) else "too few tools have a score"
-        raise InputError(f"without an overall score no target can be reached: {catalog.incomplete or ungraded}")
-    return score.rollup.coherence
 
 
 async def score_drafted(

@@ -48,6 +48,7 @@ from tdqs_mcp.results.improvements import (
     Route,
     most_useful,
     questions_of,
+    unused_by_all,
 )
 from tdqs_mcp.results.scores import UNREAD, ToolScore, unjudged
 
@@ -405,10 +406,7 @@ def _evidence(rewrite: Rewrite) -> Iterator[str]:
 
 def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
     """Return what of the material no rewrite rests on, in a line each."""
-    used = frozenset[str]().union(*(rewrite.sources for rewrite in rewrites))
-    reasons = {
-        unused.source: unused.reason for rewrite in rewrites for unused in rewrite.unused if unused.source not in used
-    }
+    reasons = {unused.source: unused.reason for unused in unused_by_all(rewrites)}
     ordered = sorted(reasons, key=lambda source: (_KINDS.index(source.split()[0]), len(source), source))
     more = len(ordered) - MAX_ROWS
     lines = [f"not used: {source}: {reasons[source]}" for source in ordered[:MAX_ROWS]]

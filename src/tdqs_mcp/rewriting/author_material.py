@@ -77,8 +77,7 @@ def assign_places(material: Material, measured: Measured) -> Material:
     if changing:
         more = {name: find_open_places(tools[name], is_changing=True) for name in changing if name in tools}
         wider = {name: places | more.get(name, frozenset()) for name, places in open_places.items()}
-        catalog = replace(catalog, open_places=wider)
-        placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
+        placed = [fact for entry in entries for fact in _facts(*entry, replace(catalog, open_places=wider))]
     own = {(fact.tool, fact.place) for fact in placed if not fact.is_shared}
     placed = [fact for fact in placed if not fact.is_shared or (fact.tool, fact.place) not in own]
     facts = check_answers((*placed, *stated), measured)

@@ -14,7 +14,7 @@ from tdqs_mcp.facts.schema import arguments, signals
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import cues_of, lead_in_length
-from tdqs_mcp.facts.text.words import LEMMAS, Cue, Effect, add_article, content_stems, is_plural, plurals_in, stem
+from tdqs_mcp.facts.text.words import LEMMAS, Cue, add_article, content_stems, is_plural, plurals_in, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
 from tdqs_mcp.json_text import TextEdit
@@ -38,13 +38,7 @@ Span = tuple[int, int]
 MAX_BORROWED = 12
 """Words of a first sentence that another description may carry; longer ones are no longer plain."""
 
-MIN_WORDS = 5
-"""Words from which a repeated sentence is a mistake; shorter lines may well recur."""
-
-
 _PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9'/&-]{1,40}")
-_PROSE = lazy_pattern(r"[A-Z][^\n:|`]*[.!?]")
-_WORD_OR_END = lazy_pattern(r"\w|$")
 
 
 def purpose(subject: Subject, label: NameWords) -> str:
@@ -55,40 +49,24 @@ def purpose(subject: Subject, label: NameWords) -> str:
     descriptions. An enumeration is not cut in two.
     """
     first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
-    clause, *rest = _PATTERNS.purpose_end.split(first[lead_in_length(first) :], maxsplit=1)
-    end = _PATTERNS.purpose_end.search(first, lead_in_length(first))
+    clause, *_ = _PATTERNS.purpose_end.split(first[lead_in_length(first) :], maxsplit=1)
     words = clause.split()
-    while any(rest) and words and words[-1].lower() in _words("joints"):
-        words.pop()
-    # "Safely deletes a file": the verb is the second word.
-    if len(words) > 1 and words[0].lower().endswith("ly") and words[1].lower() in LEMMAS:
-        words = words[1:]
     spoken = [word.lower() for word in words]
     verb = LEMMAS.get(spoken[0]) if words else None
-    is_cut = end is not None and end[0] in (",", "`", '"') and _LISTING.search(first[end.end() :]) is not None
     is_short = 1 < len(words) <= MAX_BORROWED and all(map(_PLAIN_WORD.fullmatch, words))
     is_scoped = Cue.LIMIT in cues_of(spoken) or ("all" in spoken and verb not in _words("listing_verbs"))
-    is_harmless = is_short and not is_cut and not is_scoped and _words("orders").isdisjoint(spoken)
+    is_harmless = is_short and not is_scoped and _words("orders").isdisjoint(spoken)
     is_plain = subject.prose.opens_with_verb and not is_in_other_language(subject)
     is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
     is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
     if not (verb and is_harmless and is_purpose and is_about and spoken[0] in (verb, *_third_persons(verb))):
         return ""
-    ordered = [  # "finds and returns orders" -> "find and return orders"
-        LEMMAS[after]
-        if before in ("and", "or") and spoken[0] != verb and after in _third_persons(LEMMAS.get(after, ""))
-        else word
-        for before, after, word in zip(spoken, spoken[1:], words[1:], strict=False)
-    ]
-    return " ".join((verb, *ordered))
+    return " ".join((verb, *words[1:]))
 
 
 def _third_persons(verb: str) -> tuple[str, ...]:
     """How "he" does it: lists, fetches, copies."""
     return (f"{verb}s", f"{verb}es", f"{verb[:-1]}ies")
-
-
-_LISTING = lazy_pattern(r"\b(?:and|or)\b")
 
 
 def is_in_other_language(subject: Subject) -> bool:
@@ -107,30 +85,6 @@ def can_continue_in_english(subject: Subject) -> bool:
     return is_fit and not is_in_other_language(subject) and 20 * foreign <= len(text)
 
 
-def repeated_spans(subject: Subject) -> list[Span]:
-    """Running text that stands there once more right behind itself.
-
-    What comes again anywhere else is said of another item, step or section, or of the sentence before it.
-    """
-    text = _text(subject)
-    placed = list(_placed(text, subject.prose.sentences)) if "```" not in text else []
-    sentences = [sentence for _, sentence in placed]
-    latest: dict[str, int] = {}
-    spans: list[Span] = []
-    position = 0
-    for place, (start, sentence) in enumerate(placed):
-        first = latest.get(sentence, place)
-        latest[sentence] = place
-        block = sentences[place : 2 * place - first]
-        is_long = len(" ".join(block).split()) >= MIN_WORDS
-        if start >= position and block == sentences[first:place] and is_long and all(map(_PROSE.fullmatch, block)):
-            last, words = placed[place + len(block) - 1]
-            if text[placed[first][0] : start].split() == text[start : last + len(words)].split():
-                position = last + len(words)
-                spans.append((start, position))
-    return spans
-
-
 def copied_spans(subject: Subject) -> list[Span]:
     """Lists such as `path: The file to read` that say word for word what the schema says of those parameters.
 
@@ -141,56 +95,36 @@ def copied_spans(subject: Subject) -> list[Span]:
         for parameter in subject.signals.parameters
         if parameter.description
     }
-    lines = list(_lines(_text(subject)))
+    lines = list(_lines(_text(subject))) if descriptions else []
     spans: list[Span] = []
-    for block in _lists(lines) if descriptions else ():
-        head = _beside(lines, block[0], -1)
-        above = lines[head][1].strip() if head is not None else "."
-        is_headed = _PATTERNS.heading.fullmatch(above) is not None
-        following = [lines[below][1] if (below := _beside(lines, place, 1)) is not None else "" for place in block]
-        goes_on = any(_indent(below) > _indent(lines[place][1]) for place, below in zip(block, following, strict=True))
-        is_copy = not goes_on and all(_is_copy(lines[place][1], descriptions) for place in block)
+    place = 0
+    while place < len(lines):
+        first = place
+        is_headed = _PATTERNS.heading.fullmatch(lines[place][1].strip()) is not None
+        place += is_headed
+        block: list[tuple[int, str]] = []
+        goes_on = False
+        while place < len(lines):
+            line = lines[place][1]
+            if _PATTERNS.entry.fullmatch(line.strip()):
+                block.append(lines[place])
+            elif line.strip() and not (block and _indent(line) > _indent(block[-1][1])):
+                break
+            goes_on |= bool(line.strip()) and lines[place] not in block
+            place += 1
+        above = next((line for _, line in reversed(lines[:first]) if line.strip()), ".").rstrip()
+        is_copy = bool(block) and not goes_on and all(_is_copy(line, descriptions) for _, line in block)
         if is_copy and (is_headed or above.endswith((".", "!", "?"))):
-            start, last = lines[head if head is not None and is_headed else block[0]][0], lines[block[-1]]
-            spans.append((start, last[0] + len(last[1])))
+            start, (last, line) = lines[first] if is_headed else block[0], block[-1]
+            spans.append((start[0], last + len(line)))
+        place = max(place, first + 1)
     return spans
-
-
-def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
-    """The places of neighboring lines that are entries, up to a heading or to an empty line before something else."""
-    block: list[int] = []
-    for place, (_, line) in enumerate(lines):
-        if not line.strip():
-            continue
-        if block and _ends(lines, block[-1], place):
-            yield block
-            block = []
-        if _PATTERNS.entry.fullmatch(line.strip()):
-            block.append(place)
-    if block:
-        yield block
-
-
-def _ends(lines: Sequence[tuple[int, str]], last: int, place: int) -> bool:
-    """Return whether a list whose last entry is given does not go on at a later line that is not empty."""
-    entry, line = lines[last][1], lines[place][1]
-    if _PATTERNS.entry.fullmatch(line.strip()):
-        return place - last > 1 and _mark(line) != _mark(entry)
-    return _PATTERNS.heading.fullmatch(line.strip()) is not None or _indent(line) <= _indent(entry)
 
 
 def _text(subject: Subject) -> str:
     """The description as it came; nothing of one that is longer than what is read of it."""
     text = subject.tool.description or ""
     return text if len(text) <= MAX_TEXT else ""
-
-
-def _placed(text: str, sentences: Sequence[str]) -> Iterator[tuple[int, str]]:
-    position = 0
-    for sentence in sentences if text else ():
-        position = text.index(sentence, position)
-        yield position, sentence
-        position += len(sentence)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -207,19 +141,6 @@ def _is_copy(line: str, descriptions: Mapping[str, str]) -> bool:
         and (entry[2] is None or _PATTERNS.types.fullmatch(entry[2].strip()) is not None)
         and descriptions.get(entry[1]) == _bare(entry[3])
     )
-
-
-def _beside(lines: Sequence[tuple[int, str]], place: int, step: int) -> int | None:
-    """The next line, or with -1 the one before, that is not empty."""
-    while 0 <= (place := place + step) < len(lines):
-        if lines[place][1].strip():
-            return place
-    return None
-
-
-def _mark(line: str) -> str:
-    """Return what stands before an entry's first word: its depth and its bullet."""
-    return line[: _WORD_OR_END.search(line).start()]  # type: ignore[union-attr]  # every line has an end
 
 
 def _indent(line: str) -> int:
@@ -252,8 +173,7 @@ def find_alternatives(
         clause = _clause(rival, other, context.plurals) if is_same and _is_alike(own, other) else ""
         clauses[rival.tool.name] = _contrast(clause, subject, context.server) if clause else ""
     for name, parts in clauses.items():
-        series = set(context.series(name)) - {subject.tool.name}
-        if parts and Counter(clauses.values())[parts] == 1 and all(clauses.get(other) for other in series):
+        if parts and Counter(clauses.values())[parts] == 1:
             sources = [f"tool {name}: its first sentence"]
             way = f"use `{name}` instead"
             if name in passed_values:
@@ -412,12 +332,6 @@ class CatalogContext:
         """Return whether other definitions may point to this tool, and it to others."""
         return self.subjects.get(subject.tool.name) is subject
 
-    def series(self, name: str) -> list[str]:
-        """Return the tools whose names are one up to a word such as `with`: `get_plugins_with_updates` and so on."""
-        parts = name_parts(name)
-        end = next((place for place, part in enumerate(parts) if part in words_from("names", "scopes")), len(parts))
-        return [other for other in self.subjects if name_parts(other)[: end + 1] == parts[: end + 1]]
-
     def near(self, subject: Subject, count: int) -> tuple[str, ...]:
         """The siblings of similar names, the nearest first."""
         return self.neighbours.nearest(subject.tool.name, count) if self.knows(subject) else ()
@@ -536,7 +450,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
         if is_told or is_last_own:
             yield use, is_told
     if origins:
-        yield _lookup(origins, _known_by(subject, origins, context)), _is_named(subject, named)
+        yield _lookup(origins), _is_named(subject, named)
     for name, statement in alternatives.items():
         yield statement, _is_named(subject, {name})
 
@@ -548,43 +462,14 @@ def _is_named(subject: Subject, tools: set[str]) -> bool:
     return any(tool in subject.mentions or (not tool.isalpha() and tool in own) for tool in tools)
 
 
-def _known_by(subject: Subject, origins: Sequence[ValueSource], context: CatalogContext) -> ValueSource | None:
-    """Return what tells which thing a reading tool reads, where a sibling lists just these things.
-
-    None where the text says already when to use the tool.
-    """
-    if Cue.WHEN in subject.prose.cues:
-        return None
-    own = context.labels[subject.tool.name]
-    required = {parameter.name for parameter in subject.signals.parameters if parameter.is_required}
-    things = {origin.parameter: context.labels[origin.tools[0]].thing for origin in origins}
-    if own.effect is not Effect.READ or own.verb in ("list", "search"):
-        return None
-    return next(
-        (
-            origin
-            for origin in origins
-            if origin.parameter in required and own.thing in plurals_in([things[origin.parameter]])
-        ),
-        None,
-    )
-
-
-def _lookup(origins: Sequence[ValueSource], lookup_source: ValueSource | None) -> Statement:
+def _lookup(origins: Sequence[ValueSource]) -> Statement:
     """Where the values of identifying parameters come from: "Find `board_id` with `list_boards`."."""
     names_by_tools: dict[tuple[str, ...], list[str]] = {}
     for origin in origins:
-        if origin is not lookup_source:
-            names_by_tools.setdefault(origin.tools, []).append(origin.parameter)
+        names_by_tools.setdefault(origin.tools, []).append(origin.parameter)
     lookups = [f"{listed(names)} with {listed(tools, 'or')}" for tools, names in names_by_tools.items()]
-    sentences = [f"Find {joined(lookups)}."] if lookups else []
-    if lookup_source:
-        way = listed(lookup_source.tools, "or")
-        sentences = [
-            f"Use this tool when the `{lookup_source.parameter}` is known; otherwise find it with {way}.",
-            *sentences,
-        ]
-    return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
+    sources = [f"tool {tool}: its name" for origin in origins for tool in origin.tools]
+    return add_sentence(f"Find {joined(lookups)}.", Route.LOOKUP, sources)
 
 
 def _use(takers: Sequence[tuple[str, str]], shared: AbstractSet[str]) -> Statement:
@@ -604,14 +489,13 @@ def _use(takers: Sequence[tuple[str, str]], shared: AbstractSet[str]) -> Stateme
 
 
 def _cut(subject: Subject) -> Statement | None:
-    """Cuts what is said twice, or word for word in the schema."""
-    spans = [(*span, "description: said twice") for span in repeated_spans(subject)]
-    spans += [(*span, "/inputSchema/properties: said there") for span in copied_spans(subject)]
+    """Cuts what is said word for word in the schema."""
+    spans = copied_spans(subject)
     if not spans:
         return None
     text, splices = subject.tool.description or "", []
-    for start, end, _ in sorted(spans):
+    for start, end in spans:
         before = text[:start].rstrip(" \t")
         is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")  # a whole line goes with its line break
         splices.append(TextEdit(start=len(before) - is_line, end=end, text=""))
-    return replace(add_sentence("", Route.CUT, [source for _, _, source in spans]), splices=tuple(splices))
+    return replace(add_sentence("", Route.CUT, ["/inputSchema/properties: said there"]), splices=tuple(splices))

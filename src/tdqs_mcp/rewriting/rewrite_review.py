@@ -13,7 +13,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import plain_text
 from tdqs_mcp.facts.text.words import Cue, identifiers_of
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, CallOutcome, Trace
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
 from tdqs_mcp.results.findings import Finding, Severity, by_tool
 from tdqs_mcp.results.improvements import (
     DRAFT,
@@ -422,22 +422,16 @@ def _reasons(subject: Subject, rewrite: Rewrite, checker: DraftChecker) -> Itera
         reason = f"it cannot stand beside this: {other}" if other else find_objection(fact, subject)
         yield Unused(source=fact.source, reason=reason or _left_out(rewrite))
     for trace in material.traces:
-        yield Unused(source=f"trace {trace.number}", reason=_trace_objection(trace, subject, rewrite))
+        statement = author_material.trace_statement(trace)
+        is_told = statement is not None and author_material.is_told(statement.sentence, subject)
+        yield Unused(source=f"trace {trace.number}", reason=TOLD if is_told else UNTOLD)
     if material.docs.strip():
         is_shown = rewrite.writer != OFFLINE
         yield Unused(source="docs", reason=_left_out(rewrite) if is_shown else "only a model's writer draws on them")
 
 
-def _trace_objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str:
-    """Why a recorded call is not told."""
-    statement = author_material.trace_statement(trace)
-    if trace.outcome is CallOutcome.SUCCESS:
-        return "of the calls that succeed only the shortest one without private values is shown"
-    if statement is None:
-        return "its message is not plain and short, or holds a value of the call"
-    is_in = statement.sentence in str(rewrite.definition.get("description"))
-    is_told = is_in or author_material.is_told(statement.sentence, subject)
-    return TOLD if is_told else _left_out(rewrite)
+UNTOLD = "of recorded calls the shortest that succeed, and short plain errors, are shown, without private values"
+"""Why a recorded call is in no definition."""
 
 
 def _left_out(rewrite: Rewrite) -> str:

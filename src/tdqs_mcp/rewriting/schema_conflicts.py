@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Accepted, Node, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
@@ -21,7 +20,6 @@ _TOKEN = lazy_pattern(r"[\w$](?:[\w.+/-]*\w)?")
 _SEGMENT = lazy_pattern(r";\s|\n")
 # "By default, `active_only` is off" is one clause, "e.g. 5" too
 _CLAUSE = lazy_pattern(r"(?<![Bb]y default)(?:,\s|\s\((?!default)|:\s)|\)[,.]?\s?|(?<!e\.g)\.\s")
-_UNIT = lazy_pattern(r"\b(?:in|of) ([a-z]+)\b")
 _AMOUNT = lazy_pattern(r"\d[\s-]?[a-z]+\b")
 _USED = lazy_pattern(r"\b\w+=[\w\"'.-]+")
 _USED_NUMBER = lazy_pattern(r"\b\w+=(?P<number>-?\d[\d_]*(?:\.\d+)?)\b(?!\.)")
@@ -189,8 +187,8 @@ def _number_conflicts(
     # "1-16 in the world, 1-7 in the US" has the schema's maximum too
     right = {role for role, number, _ in entries if role in limits and number in limits[role].numbers}
     low, high = limits.get("low"), limits.get("high")
-    for role, stated, word in entries:
-        number, unit = _converted(stated, known_units().get(word), own_units)
+    for role, number, word in entries:
+        unit = known_units().get(word)
         is_length = word in words_from("conflicts", "lengths")
         # "5 minutes" of a timeout in seconds
         is_foreign = unit is not None and unit not in own_units and (bool(own_units) or unit[0] == "time")
@@ -212,17 +210,6 @@ def _number_conflicts(
             yield low.words
 
 
-def _converted(
-    number: float, unit: tuple[str, str] | None, own_units: AbstractSet[tuple[str, str]]
-) -> tuple[float, tuple[str, str] | None]:
-    """Return a duration in the unit of its parameter, where it has just one: 5 minutes are 300 seconds."""
-    own = next(iter(own_units)) if len(own_units) == 1 else None
-    durations = read_table("parameters")["durations"]
-    if not (unit and own and unit[0] == own[0] == "time" and {unit[1], own[1]} <= durations.keys()):
-        return number, unit
-    return number * durations[unit[1]] / durations[own[1]], own
-
-
 def _unit_words(node: Node) -> list[str]:
     """The units that a parameter's name and own text give."""
     own = node.schema.get("description")
@@ -234,20 +221,12 @@ def _unit_words(node: Node) -> list[str]:
 def _unit_conflicts(node: Node, text: str) -> Iterator[str]:
     """Yield the unit of a parameter where the text gives another of its kind: "`wait_seconds` in minutes".
 
-    The unit is that of its name, or else the one that its own text says it is in. What is said of a call,
-    "end_ms=120000: the first two minutes", is about its result.
+    What is said of a call, "end_ms=120000: the first two minutes", is about its result.
     """
     if _USED.search(text):
         return
     units = known_units()
     named = {units[part] for part in name_parts(node.name or "") if len(part) > 1 and part in units}
-    if not named:
-        own = node.schema.get("description")
-        unit_words = _UNIT.findall(own[:MAX_EXPLANATION]) if isinstance(own, str) else []
-        stated_units = {units[word] for word in _UNIT.findall(text) if word in units}
-        for kind, unit in sorted({units[word] for word in unit_words if word in units}):
-            if other := next((word for same, word in sorted(stated_units) if same == kind and word != unit), None):
-                yield f"the description of `{node.name}` says {unit}, not {other}"
     # "5 minutes" is an amount, which may be given in seconds
     stated = {units[word] for word in words_of(_AMOUNT.sub("", text)) if len(word) > 1 and word in units}
     right_kinds = {kind for kind, _ in named & stated}  # `min_days` in days

@@ -10,7 +10,7 @@ from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.improvements import OFFLINE, Goal, Rewrite, questions_of
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier, tier_of
-from tdqs_mcp.scoring.rollup import overall_of, roll_up
+from tdqs_mcp.scoring.rollup import overall_of
 
 LOWEST, HIGHEST = 10, 50
 """Bounds of a TDQS, in tenths."""
@@ -79,32 +79,24 @@ def _overall(score: ServerScore, tools: Sequence[int]) -> int:
 def estimate_changes(comparison: Comparison, judged: ServerScore) -> Comparison:
     """Return a comparison by another judge, of whom the old version's verdicts are known: their change is estimated.
 
-    Each tool rises or falls by what the comparison's own judge sees, and so does the coherence.
+    Each tool rises or falls by what the comparison's own judge sees, and so does the overall score.
     """
-    changes = {tool.index_before: tool.tdqs_change for tool in comparison.tools if tool.index_before is not None}
+    changes = {tool.index_before: tool.tdqs_change for tool in comparison.tools}
     moved = {tool.index: _within(tool.tdqs + changes.get(tool.index, 0)) for tool in judged.tools}
-    held = [
-        _within(item.ungraded.estimate + changes.get(item.index, 0))
-        for item in judged.ungraded
-        if item.ungraded.estimate is not None
-    ]
-    coherence = judged.rollup.coherence or LOWEST
-    coherence += (comparison.new.rollup.coherence or 0) - (comparison.old.rollup.coherence or 0)
     tools = tuple(replace(tool, tdqs=moved[tool.index], tier=tier_of(moved[tool.index])) for tool in judged.tools)
-    rollup = roll_up(
-        [*moved.values(), *held],
-        tool_count=judged.tool_count,
-        coherence=_within(coherence),
-        spec=judged.spec_version,
-    )
-    old = replace(judged, findings=comparison.old.findings)
-    new = replace(judged, tools=tools, rollup=rollup, findings=comparison.new.findings, problems=())
-    before, after = ({tool.index: tool for tool in score.tools} for score in (old, new))
-    pairs = tuple(
-        replace(tool, before=before.get(tool.index_before or 0), after=after.get(tool.index_before or 0))
+    gain = (comparison.new.rollup.overall or 0) - (comparison.old.rollup.overall or 0)
+    rollup = replace(judged.rollup, overall=_within((judged.rollup.overall or 0) + gain))
+    before, after = ({tool.index: tool for tool in version} for version in (judged.tools, tools))
+    pairs = (
+        replace(tool, before=before.get(tool.index_after or 0), after=after.get(tool.index_after or 0))
         for tool in comparison.tools
     )
-    return replace(comparison, old=old, new=new, tools=pairs)
+    return replace(
+        comparison,
+        old=replace(judged, findings=comparison.old.findings),
+        new=replace(judged, tools=tools, rollup=rollup, findings=comparison.new.findings, problems=()),
+        tools=tuple(pairs),
+    )
 
 
 def _within(score: int) -> int:

@@ -167,8 +167,7 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
 
 def _is_borrowable(text: str, tool: Tool) -> bool:
     is_same_script = text.isascii() >= (tool.description or "").isascii()
-    is_telling = len(words_of(text)) > 1 or not text.isascii()
-    return is_telling and len(text) <= MAX_BORROWED and text.isprintable() and is_same_script
+    return len(text) <= MAX_BORROWED and text.isprintable() and is_same_script
 
 
 def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name: str) -> bool:
@@ -211,9 +210,6 @@ class ValueSource(NamedTuple):
     parameter: str
     tools: tuple[str, ...]
     """One or two tools: a list and a search, or two scopes."""
-
-    sources: tuple[str, ...]
-    """What proves it, as sources of words."""
 
 
 class _Lister(NamedTuple):
@@ -294,9 +290,7 @@ class ValueSources:
         if not self._is_needed(subject, parameter):
             return None
         tools = self._listing(subject, parameter)
-        sources = tuple(f"tool {name}: its name" for name in tools)
-        source = ValueSource(parameter=parameter.name, tools=tools, sources=sources)
-        return source if tools else None
+        return ValueSource(parameter=parameter.name, tools=tools) if tools else None
 
     def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
         """The tool that lists just this thing with the least input, and one that searches it or has another scope.
@@ -423,8 +417,6 @@ def _thing(parameter: Parameter, label: NameWords) -> frozenset[str]:
     Nothing where it is new: the `event_id` that `create_event` may be given, the `connection_name` of `connect`.
     """
     words = name_parts(parameter.name)
-    if len(words) > 1 and words[0] == "id" and words[-1] not in _words("identifiers"):
-        words = (*words[1:], "id")
     *rest, kind = words or ("",)
     if kind not in _words("identifiers"):
         return _described_thing(words, parameter, label)

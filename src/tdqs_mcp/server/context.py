@@ -96,34 +96,16 @@ class Draft:
     problems: frozenset[str] = frozenset()
     """Problems that an answer has named already."""
 
-    open_questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The tools of the questions that were put, by id; of several with one id the last."""
+    put: frozenset[str] = frozenset()
+    """Ids of the questions that were put."""
 
-    answered: frozenset[tuple[str, tuple[str, ...]]] = frozenset()
-    """Questions that have an answer, by id and tools."""
-
-    def has_answer(self, question: Question) -> bool:
-        """Return whether the author has answered it: then it is not put again, whatever came of the answer."""
-        return (question.id, question.tools) in self.answered
-
-    def has_put(self, question: Question) -> bool:
-        """Return whether an earlier answer has put it."""
-        return self.open_questions.get(question.id) == question.tools
+    answered: frozenset[str] = frozenset()
+    """Ids of the questions that have an answer: they are not put again, whatever came of it."""
 
     def with_answers(self, material: Mapping[str, Any]) -> "Draft":
         """With the answers of one more call."""
         answers = material.get("answers")
-        ids = answers if isinstance(answers, Mapping) else {}
-        return replace(
-            self,
-            answered=self.answered
-            | {(question, self.open_questions.get(question, _tools_in(question))) for question in ids},
-        )
-
-
-def _tools_in(question: str) -> tuple[str, ...]:
-    """The tool of a question's id that nobody here has put; a plan has."""
-    return (question.partition(".")[0],)
+        return replace(self, answered=self.answered.union(answers if isinstance(answers, Mapping) else ()))
 
 
 MAX_PLANS = 2_000
@@ -364,9 +346,7 @@ class ServerContext:
     def keep_draft(self, catalog: Catalog, draft: Draft, *, questions: Iterable[Question]) -> str:
         """The id of a catalog with rewrites, and how it came about."""
         key = self.keep_catalog(catalog)
-        self.memory.drafts[key] = replace(
-            draft, open_questions={**draft.open_questions, **{question.id: question.tools for question in questions}}
-        )
+        self.memory.drafts[key] = replace(draft, put=draft.put.union(question.id for question in questions))
         return key
 
     def keep_report(self, key: str, score: Scored) -> str:

@@ -80,12 +80,10 @@ class _Request:
     writer: str
     judge: str
 
-    def with_answers(self, answers: Mapping[str, str], questions: Sequence[Question]) -> "_Request":
-        """Return the request with the answers of a person who was asked these questions."""
+    def with_answers(self, answers: Mapping[str, str]) -> "_Request":
+        """Return the request with the answers of a person who was asked."""
         material = {"answers": dict(answers)}
-        tools = {question.id: question.tools for question in questions}
-        state = replace(self.state, open_questions={**self.state.open_questions, **tools}).with_answers(material)
-        return replace(self, state=state, material=merged(self.material, material))
+        return replace(self, state=self.state.with_answers(material), material=merged(self.material, material))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +171,7 @@ class RewriteTools(ToolGroup):
             questions = suggestion.questions
             asked_catalogs[key] = True
         if answers := await progress.during(ask_user(call, questions, catalog=key)):
-            request = request.with_answers(answers, questions)
+            request = request.with_answers(answers)
             suggestion = await self._suggest(call, request, progress, is_full=detail == "full")
         page, comparison = suggestion.page, suggestion.comparison
         is_offline = request.judge == HOST and comparison is not None and comparison.new.judge.id != HOST
@@ -235,16 +233,17 @@ class RewriteTools(ToolGroup):
             ),
         )
         is_done = suggestion.overall >= request.goal and not names
-        below = rewrites if names else [item for item in rewrites if _is_below(item, request.goal)]
+        # Who names tools is asked about them; else the author is asked about what is below the target.
+        below = [item for item in rewrites if names or item.after is None or item.after.tdqs < request.goal]
         candidates = report.goal.questions if report.goal else questions_of(below)
         questions = [
             question
             for question in candidates
-            if not state.has_answer(question) and ((names and not request.drafts) or is_worth_asking(question))
+            if question.id not in state.answered and ((names and not request.drafts) or is_worth_asking(question))
         ]
         first = () if is_done else questions[:QUESTIONS_AT_ONCE]
         # Who drafts has seen the questions of the call before.
-        return replace(suggestion, questions=tuple(q for q in first if not (request.drafts and state.has_put(q))))
+        return replace(suggestion, questions=tuple(q for q in first if not (request.drafts and q.id in state.put)))
 
     async def _compare(self, request: "_Request", improved: Catalog) -> Comparison:
         """Return what the rewrites make of the catalog before all drafts, as the offline judge estimates it.
@@ -406,11 +405,6 @@ def _scored(rewrites: Sequence[Rewrite], comparison: Comparison) -> list[Rewrite
         )
         for rewrite in rewrites
     ]
-
-
-def _is_below(rewrite: Rewrite, goal: int) -> bool:
-    """Return whether the target is still ahead of a tool, whose author is asked unless the caller names others."""
-    return rewrite.after is None or rewrite.after.tdqs < goal
 
 
 def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
