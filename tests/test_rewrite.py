@@ -248,27 +248,6 @@ def test_a_line_that_goes_on_below_is_no_copy_and_stays():
     assert not rewritten(tool("read_file", old, schema), judge=Fixed(lambda text: 3))[0].changes
 
 
-def test_a_sentence_that_stands_there_twice_is_kept_once_but_list_entries_may_recur():
-    text = "Sends an invoice by e-mail. The customer gets a copy at once. {}Returns its number."
-    [rewrite] = rewritten(tool("send_invoice", text.format("The customer gets a copy at once. ")))
-    assert description(rewrite) == text.format("")
-    listed = "Sends a thing.\n\n- one of the kinds listed\n\nor\n\n- one of the kinds listed"
-    assert description(rewritten(tool("send_thing", listed))[0]) == listed
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Sends.\n1) post:\n   Takes: a date. The date may not be past.\n2) fax:\n   Takes: a date. The date may not be past.",
-        "Sends.\n- by post: on `date`. The date may not be past.\n- by fax: on `date`. The date may not be past.",
-        "Sends a letter.\n\n# Post\n\nThe date may not be in the past.\n\n# Fax\n\nThe date may not be in the past.",
-        "Sends a letter by post. The date may not be in the past. Sends a fax. The date may not be in the past.",
-    ],
-)
-def test_what_is_said_again_of_another_item_step_or_section_stays(text):
-    assert description(rewritten(tool("send_letter", text), judge=Fixed(lambda text: 3))[0]) == text
-
-
 SENT = {"to": "The customer who gets it", "day": "The day on which it goes out", "top": "How many go out at once"}
 
 
@@ -1053,8 +1032,8 @@ def as_anthropic(raw):
     return {"cache_control": None, **{named.get(key, key): value for key, value in raw.items()}}
 
 
-TWICE = "The order comes with its lines and its customer."
-SAFE = tool("get_order", f"Gets one order. {TWICE} {TWICE} It is read-only.", takes("order_id"))
+KEYED = {"type": "object", "properties": {"order_id": {"type": "string", "description": "Number of the order"}}}
+SAFE = tool("get_order", "Gets one order. It is read-only.\n\nArgs:\n- order_id: Number of the order", KEYED)
 FORMS = {
     "captured": {"server": "shop", "license": "MIT", "repository": None, "tools": [SAFE, *SHOP], "x": [1.5, "é"]},
     "pages": [{"tools": [SAFE], "nextCursor": "2"}, {"tools": SHOP, "_meta": {}}],
@@ -1097,7 +1076,7 @@ def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_captur
     target, content = tmp_path / "better.json", json.dumps([SAFE], indent=1).encode()
     command("rewrite", "-", "--write", target, stdin=content)
     [written] = json.loads(target.read_bytes())
-    assert written["description"].count(TWICE) == 1
+    assert written["description"] == "Gets one order. It is read-only."
     assert target.read_bytes().startswith(b"[\n {\n")
     command("rewrite", f"stdio:{sys.executable} -m tdqs_mcp serve", "--write", target)
     assert {"server", "serverInfo", "tools"} <= json.loads(target.read_bytes()).keys()

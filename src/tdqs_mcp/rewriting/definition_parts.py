@@ -173,7 +173,8 @@ def find_alternatives(
         clause = _clause(rival, other, context.plurals) if is_same and _is_alike(own, other) else ""
         clauses[rival.tool.name] = _contrast(clause, subject, context.server) if clause else ""
     for name, parts in clauses.items():
-        if parts and Counter(clauses.values())[parts] == 1:
+        series = set(context.series(name)) - {subject.tool.name}
+        if parts and Counter(clauses.values())[parts] == 1 and all(clauses.get(other) for other in series):
             sources = [f"tool {name}: its first sentence"]
             way = f"use `{name}` instead"
             if name in passed_values:
@@ -331,6 +332,12 @@ class CatalogContext:
     def knows(self, subject: Subject) -> bool:
         """Return whether other definitions may point to this tool, and it to others."""
         return self.subjects.get(subject.tool.name) is subject
+
+    def series(self, name: str) -> list[str]:
+        """Return the tools whose names are one up to a word such as `with`: `get_plugins_with_updates` and so on."""
+        parts = name_parts(name)
+        end = next((place for place, part in enumerate(parts) if part in words_from("names", "scopes")), len(parts))
+        return [other for other in self.subjects if name_parts(other)[: end + 1] == parts[: end + 1]]
 
     def near(self, subject: Subject, count: int) -> tuple[str, ...]:
         """The siblings of similar names, the nearest first."""
