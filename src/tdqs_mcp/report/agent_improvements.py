@@ -126,7 +126,7 @@ class RewritePage:
     hints: list[dict[str, Any]]
     """Hints that change where nothing else does, each set once."""
 
-    done: int
+    finished: int
     """Drafts of the caller that reach the goal without a doubt, and need no line."""
 
 
@@ -155,7 +155,7 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool, goal: int) -> Re
         listed=[rewrite for rewrite, _ in pairs],
         unlisted=sum(is_full or not _only_hints(rewrite) for rewrite in visible[len(lines) :]) if is_own else 0,
         hints=[{"hints": hints, "tools": names} for hints, names in groups.items()],
-        done=len(ordered) - len(visible),
+        finished=len(ordered) - len(visible),
     )
 
 
@@ -290,7 +290,7 @@ def rewrite_answer(
         "newCatalog": catalogs[1],
         **numbers,
         "rewrites": page.lines,
-        **({"alsoDone": page.done} if page.done else {}),
+        **({"alsoDone": page.finished} if page.finished else {}),
         **({"unproven": unproven} if (unproven := _unproven(page.rewrites)) else {}),
         **({"sharedDropped": page.dropped} if page.dropped else {}),
         **({"hintsOnly": page.hints} if page.hints else {}),
