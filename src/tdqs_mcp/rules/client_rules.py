@@ -39,8 +39,14 @@ class Client:
         return self.name.format(tool=tool, server=server)
 
     def shortened(self, name: str) -> str:
-        """The name that it makes of one that it does not take."""
-        return _hashed(name) if self.id == "codex" else shortened(name)
+        """The name that it makes of one that it does not take; Codex by its `qualify_tools`."""
+        if self.id != "codex":
+            return shortened(name)
+        fit, digest = (
+            plain_name(name),
+            hashlib.sha1(replace_surrogates(name).encode(), usedforsecurity=False).hexdigest(),
+        )
+        return fit if len(fit) <= 64 else f"{fit[: 64 - len(digest)]}{digest}"
 
 
 class Audience(NamedTuple):
@@ -73,7 +79,11 @@ def check_clients(names: Sequence[str]) -> tuple[str, ...]:
 def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str | None) -> tuple[Deviation, ...]:
     """Where a tool goes beyond a client's limit. If the server's name is unknown (None), it counts as one letter."""
     if limit.check == CLIENTS_OWN:
-        return _name_breaches(subject, limit, client, server=server)
+        if re.fullmatch(limit.takes, client.named(subject.tool.name, server="s" if server is None else server)):
+            return ()
+        name = subject.tool.name if server is None else client.named(subject.tool.name, server=server)
+        size = f" of {len(name)} characters" if len(name) > LONG_NAME else ""
+        return (Deviation("/name", f"the name {name[:140]!r}{size}"),)
     if limit.check == "description":
         length = utf16_length(subject.tool.description or "")
         breach = Deviation("/description", f"the description of {length:,} UTF-16 code units")
@@ -100,12 +110,6 @@ def shortened(name: str) -> str:
     """The name that Gemini CLI makes of another: its `generateValidName`."""
     fit = re.sub(r"[^a-zA-Z0-9_.-]", "_", name)
     return fit if len(fit) <= 63 else f"{fit[:28]}___{fit[-32:]}"
-
-
-def _hashed(name: str) -> str:
-    """The name that Codex makes of another: its `qualify_tools`."""
-    fit, digest = plain_name(name), hashlib.sha1(replace_surrogates(name).encode(), usedforsecurity=False).hexdigest()
-    return fit if len(fit) <= 64 else f"{fit[: 64 - len(digest)]}{digest}"
 
 
 def plain_name(name: str) -> str:
@@ -188,14 +192,6 @@ def _change(limit: Limit, breaches: Sequence[Deviation]) -> LimitExcess | None:
     return LimitExcess(handling=limit.outcome, path=first.path, places=len(breaches), what=first.message, limit=limit)
 
 
-def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str | None) -> tuple[Deviation, ...]:
-    if re.fullmatch(limit.takes, client.named(subject.tool.name, server="s" if server is None else server)):
-        return ()
-    name = subject.tool.name if server is None else client.named(subject.tool.name, server=server)
-    length = f" of {len(name)} characters" if len(name) > LONG_NAME else ""
-    return (Deviation("/name", f"the name {name[:140]!r}{length}"),)
-
-
 def unfit_keys(shape: Shape, pattern: str) -> Iterator[Deviation]:
     """Parameters whose name does not match."""
     fits = re.compile(pattern).fullmatch
@@ -224,7 +220,7 @@ def arrays_without_items(shape: Shape, *, is_listed: bool = False) -> Iterator[D
     """Arrays that do not say what is in them, by a type or by a list of types."""
     for node in shape.by_keyword.get("type", ()):
         kind = node.schema["type"]
-        is_array = kind == "array" if not is_listed else _is_list(kind) and "array" in kind
+        is_array = kind == "array" if not is_listed else isinstance(kind, list) and "array" in kind
         if is_array and "items" not in node.schema:
             yield Deviation(node.path, f"the array {_name(node.path)} without items")
 
@@ -241,7 +237,9 @@ def enums_beyond_text(shape: Shape) -> Iterator[Deviation]:
     for node in shape.by_keyword.get("enum", ()):
         members = node.schema["enum"]
         other = (
-            next((member for member in members if isinstance(member, int | float)), None) if _is_list(members) else None
+            next((member for member in members if isinstance(member, int | float)), None)
+            if isinstance(members, list)
+            else None
         )
         if other is not None:
             yield Deviation(f"{node.path}/enum", f"the member {other!r} in the enum {_owner(node.path)}")
@@ -250,7 +248,7 @@ def enums_beyond_text(shape: Shape) -> Iterator[Deviation]:
 def empty_choices(shape: Shape) -> Iterator[Deviation]:
     """Enums with an empty string."""
     for node in shape.by_keyword.get("enum", ()):
-        if _is_list(node.schema["enum"]) and "" in node.schema["enum"]:
+        if isinstance(node.schema["enum"], list) and "" in node.schema["enum"]:
             yield Deviation(f"{node.path}/enum", f"the empty string in the enum {_owner(node.path)}")
 
 
@@ -302,10 +300,6 @@ def _name(path: str) -> str:
 
 
 _ROOT = "at the root"
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
 
 
 SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Deviation]]] = {

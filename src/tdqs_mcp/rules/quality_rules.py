@@ -178,7 +178,10 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     """A tool deletes or changes data, alone or in bulk, and neither a text nor a hint says what is lost or fails."""
     prose = subject.prose
     is_hinted = "destructiveHint" in (subject.tool.annotations or {})
-    is_silent = prose.effect is prose.name_effect and not is_hinted and _is_bare(subject) and subject.is_effect_open
+    # "Find `order_id` with `list_orders`." tells nothing of an effect
+    own = [prose.spoken[place] for place in subject.own_places]
+    is_bare = len(own) == 1 and len(own[0]) <= MAX_BARE_WORDS
+    is_silent = prose.effect is prose.name_effect and not is_hinted and is_bare and subject.is_effect_open
     is_partial = prose.verb in _words("editing") and any(
         not node.is_required or node.schema.get("type") not in WHOLE_TYPES for node in subject.input_shape.tops
     )
@@ -211,12 +214,6 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     if target := silent_target(prose, subject.input_shape, subject.remarks):
         problem = f"{target!r} is a place to write to, and nothing says what happens to a file that is there"
         yield Hit("/description", problem, "say whether it is overwritten or the call fails", Severity.INFO)
-
-
-def _is_bare(subject: Subject) -> bool:
-    """It is a short sentence; "Find `order_id` with `list_orders`." tells nothing of an effect."""
-    own = [subject.prose.spoken[place] for place in subject.own_places]
-    return len(own) == 1 and len(own[0]) <= MAX_BARE_WORDS
 
 
 OUTCOMES = {

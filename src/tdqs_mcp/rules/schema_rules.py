@@ -103,16 +103,12 @@ def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
 
 
 def _silent(nodes: Sequence[Node], nouns: tuple[str, str], suggestion: str) -> Hit:
-    names = first_of([_dotted(node.path) for node in nodes], MAX_NAMED)
+    paths = (pairwise(split_pointer(node.path)) for node in nodes)
+    dotted = [".".join(name for key, name in steps if key in ("properties", "$defs")) for steps in paths]
+    names = first_of(dotted, MAX_NAMED)  # as people write it: `order.items.price`
     singular, several = nouns
     count = f"1 {singular} has" if len(nodes) == 1 else f"{len(nodes)} {several} have"
     return Hit(nodes[0].path, f"{count} no description: {names}", suggestion)
-
-
-def _dotted(path: str) -> str:
-    """A property as people write it: `order.items.price`."""
-    steps = split_pointer(path)
-    return ".".join(name for key, name in pairwise(steps) if key in ("properties", "$defs"))
 
 
 @rule(

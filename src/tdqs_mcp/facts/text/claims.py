@@ -274,13 +274,6 @@ def _cues() -> tuple[TypeCue, ...]:
     )
 
 
-def _opening(mention: ParameterMention, types: frozenset[str]) -> TypeCue | None:
-    """The opening of a text that speaks against all of some types."""
-    cues = [cue for cue in _cues() if types <= cue.against and not mention.words.isdisjoint(cue.words)]
-    lowered = mention.text.lower() if cues else ""
-    return next((cue for cue in cues if cue.pattern.match(lowered)), None)
-
-
 def _demands_type(mention: ParameterMention) -> bool:
     """A word or a parenthesis without which no type is stated outright."""
     if mention.kind is MentionKind.OWN:
@@ -292,13 +285,8 @@ def _demands_type(mention: ParameterMention) -> bool:
 @cached_by_text(1024)
 def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     """Types that a text gives outright, by the word it uses; alternatives count together."""
-    lowered = text.lower()
-    return _stated_types(lowered, kind) if _PATTERNS.typed.search(lowered) else {}
-
-
-def _stated_types(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
-    types: dict[str, frozenset[str]] = {}
-    for match in _PATTERNS.normative.finditer(text):
+    text, types = text.lower(), dict[str, frozenset[str]]()
+    for match in _PATTERNS.normative.finditer(text) if _PATTERNS.typed.search(text) else ():
         # "must not be a string" demands nothing
         if not _demands_one(match, text, kind):
             continue
@@ -355,7 +343,9 @@ def widened(kinds: frozenset[str]) -> frozenset[str]:
 
 def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """Return what the description opens with, where nothing in it excuses another type."""
-    cue = _opening(mention, accepted.types)
+    cues = [cue for cue in _cues() if accepted.types <= cue.against and not mention.words.isdisjoint(cue.words)]
+    lowered = mention.text.lower() if cues else ""
+    cue = next((cue for cue in cues if cue.pattern.match(lowered)), None)
     # a word of the text names a type that the schema accepts
     granted = (_type_words()[word.lower()] for word in _PATTERNS.granted.findall(mention.text))
     if cue is None or any(types & widened(accepted.types) for types in granted):

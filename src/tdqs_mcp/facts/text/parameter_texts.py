@@ -397,7 +397,9 @@ def explained_names(shape: Shape, description: str) -> frozenset[str]:
     a heading is about that: "Supported ID formats:" for `chem_id`.
     """
     needed = [node.name for node in shape.tops if node.name and node.is_required]
-    headed = needed if len(needed) == 1 and _has_heading_about(needed[0], description) else []
+    heads = [words_in(line.rpartition(":")[0]) for line in description[:MAX_TEXT].split("\n") if ":" in line]
+    words = {stem(word) for head in heads if not head.isdisjoint(_text_words("form_headings")) for word in head}
+    headed = [name for name in needed if len(needed) == 1 and stem((name_parts(name) or (name,))[-1].lower()) in words]
     silent = (node for node in shape.tops if node.name and not _has_text(node.schema))
     return frozenset(headed).union(
         node.name or ""
@@ -405,13 +407,6 @@ def explained_names(shape: Shape, description: str) -> frozenset[str]:
         if (is_date(node.name or "") and _TEXT_PATTERNS.date_form.search(description))
         or any(map(_is_explained, _referred_schemas(node.schema, shape.root)))
     )
-
-
-def _has_heading_about(name: str, description: str) -> bool:
-    """Return whether a heading is about how to write what has the name."""
-    heads = [words_in(line.rpartition(":")[0]) for line in description[:MAX_TEXT].split("\n") if ":" in line]
-    words = {stem(word) for head in heads if not head.isdisjoint(_text_words("form_headings")) for word in head}
-    return stem((name_parts(name) or (name,))[-1].lower()) in words
 
 
 def _is_explained(schema: Mapping[str, Any]) -> bool:
