@@ -60,7 +60,6 @@ from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
 from tdqs_mcp.report.escape import printable, readable
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import (
-    MAX_NAMED,
     GateOutcome,
     comment_blocks,
     full_blocks,
@@ -74,7 +73,7 @@ from tdqs_mcp.report.lint_report import (
 from tdqs_mcp.results.findings import KnownFinding, LintReport, Outcome
 from tdqs_mcp.rules.client_rules import CLIENTS
 from tdqs_mcp.rules.registry import RULES
-from tdqs_mcp.rules.rule import DEFAULT_PROFILE, PROFILES, AnyRule
+from tdqs_mcp.rules.rule import DEFAULT_PROFILE, MAX_NAMED, PROFILES, AnyRule
 from tdqs_mcp.sources.locator import LiveOptions
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ from tdqs_mcp.results.findings import (
 from tdqs_mcp.results.portability import SERVER, ClientView, Handling, PortabilityReport
 from tdqs_mcp.results.tool_code import SourcePlace
 from tdqs_mcp.rules.registry import ALL
-from tdqs_mcp.rules.rule import AnyRule, Rule, lane_of
+from tdqs_mcp.rules.rule import MAX_NAMED, AnyRule, Rule, lane_of
 from tdqs_mcp.sources.files import DefinitionText
 
 if TYPE_CHECKING:
@@ -265,9 +265,6 @@ FIXED = 1
 
 CLOSING_LINES = 2
 """Lines that name the rules without room."""
-
-MAX_NAMED = 5
-"""Tools that a line names."""
 
 MAX_GROUPS = 12
 """Rules whose findings a screen shows; the others are counted."""
