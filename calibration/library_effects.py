@@ -16,9 +16,11 @@ import json
 import re
 import sys
 import time
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 from tdqs_mcp.code.flow import Interpreter
@@ -267,11 +269,22 @@ def google_resources(folder: Path) -> dict[str, str]:
     return {spec: " ".join(names) for spec, names in calls.items()}
 
 
+def _by_hand(language: str) -> set[str]:
+    """Return the packages of whose calls the file kept by hand says more than that all are a client's."""
+    name = {"py": "python.toml", "js": "script.toml"}[language]
+    data = tomllib.loads(files("tdqs_mcp.code").joinpath("data", name).read_text(encoding="utf-8"))
+    named = [
+        (entry["names"].split(), {word for key, words in entry.items() if key != "names" for word in words.split()})
+        for entry in data["package"]
+    ]
+    return set(data["harmless"].split()) | {name for names, calls in named if calls != {"*"} for name in names}
+
+
 def main(folder: Path) -> None:
     """Print the data for all packages of a folder that the files kept by hand do not name."""
     data: dict[str, object] = {}
     for language in ("py", "js"):
-        known = Knowledge()._languages[language == "py"]  # noqa: SLF001
+        known, by_hand = Knowledge()._languages[language == "py"], _by_hand(language)  # noqa: SLF001
         packages: dict[str, dict[str, str]] = {}
         pure: list[str] = []
         for library in sorted((folder / language).iterdir()):
@@ -280,7 +293,7 @@ def main(folder: Path) -> None:
                 packages["googleapiclient"] = google_resources(library)
                 continue
             tops = [name] if language == "js" else _top_packages(library)
-            if not known.by_hand.isdisjoint([*tops, name.partition("/")[0]]):
+            if not by_hand.isdisjoint([*tops, name.partition("/")[0]]):
                 continue
             if is_harmless(library, known.harmless | frozenset(tops)):
                 pure += tops

@@ -417,7 +417,9 @@ def test_of_statements_that_branches_choose_the_worst_counts(read):
         "    statement = f'DROP TABLE {b}'\nsqlite3.connect('x').execute(statement)"
     )
     tool = tool_of(read, body)
-    assert (tool.destructive, [effect.text for effect in tool.effects]) == (True, ["DROP TABLE {}"])
+    statements = [(effect.text, effect.condition) for effect in tool.effects]
+    assert statements == [("CREATE TABLE {} (name)", "a == 'create'"), ("DROP TABLE {}", "a != 'create'")]
+    assert tool.destructive is True
 
 
 @pytest.mark.parametrize(
@@ -581,7 +583,6 @@ LOST = {
     "a function put on the server": "return server.settings.runner(a)",
     "callbacks put on the server": "for callback in server.callbacks: callback(a)",
     "code of another language": "import ctypes\nreturn ctypes.CDLL(a).run()",
-    "a store of the language": "import shelve\nreturn shelve.open(a).update(b)",
     "a method that no data names": "import requests\nreturn requests.Session().refresh(a)",
     "a package called a client that no data name": "import berth_sdk\nreturn berth_sdk.wipe()",
     "a package that no data name": "import boatlib\nreturn boatlib.get(a)",
@@ -1073,6 +1074,7 @@ def test_the_command_prints_the_contract(read, tmp_path, command):
         "text": "",
         "host": "",
         "condition": "",
+        "method": "",
         "isHousekeeping": False,
     }
     assert (tool["readOnly"], tool["destructive"], tool["idempotent"], tool["openWorld"]) == (
@@ -1583,7 +1585,7 @@ def test_a_computed_mode_of_opening_leaves_no_doubt_about_other_machines(read):
         "def mode_of(more):\n    return CONFIG[more]\n"
     )
     (tool,) = report.tools
-    assert ([effect.text for effect in tool.effects], tool.open_world) == (["open a or w"], False)
+    assert ([effect.text for effect in tool.effects], tool.open_world) == (["open a", "open w"], False)
 
 
 def test_await_of_an_imported_function_is_followed_in_compiled_scripts(read):
@@ -2822,3 +2824,241 @@ def test_a_field_that_code_outside_its_class_sets_is_no_constant(read):
     (tool,) = report.tools
     assert [effect.kind for effect in tool.effects] == ["file-delete"]
     assert tool.read_only is False
+
+
+# What the agent chooses
+
+
+def test_a_table_a_choice_and_a_statement_have_the_condition_of_each_of_their_parts(read):
+    report = read(
+        server_py=HEAD
+        + """
+import os, sqlite3
+
+def look(name): return str(os.listdir(name))
+def drop(name): os.remove(name)
+OPERATIONS = {"look": look, "drop": drop}
+
+@server.tool()
+def by_table(operation: str, name: str) -> str:
+    return OPERATIONS[operation](name)
+
+@server.tool()
+def by_choice(operation: str, name: str) -> str:
+    work = drop if operation == "drop" else look
+    return work(name)
+
+@server.tool()
+def by_statement(operation: str, name: str) -> str:
+    word = "DROP" if operation == "drop" else "CREATE"
+    return sqlite3.connect("a.db").execute(f"{word} TABLE {name}")
+"""
+    )
+    conditions = [{effect.text: effect.condition for effect in tool.effects} for tool in report.tools]
+    assert conditions == [
+        {"remove": "operation == 'drop'", "listdir": "operation == 'look'"},
+        {"remove": "operation == 'drop'", "listdir": "operation != 'drop'"},
+        {"DROP TABLE {}": "operation == 'drop'", "CREATE TABLE {}": "operation != 'drop'"},
+    ]
+
+
+def test_of_an_address_that_a_setting_may_change_the_default_is_the_host_and_the_method_is_a_field(read):
+    (tool,) = read(
+        server_py=HEAD + 'import os, httpx\nBASE = os.getenv("BASE", "https://boats.example")\n\n'
+        '@server.tool()\ndef find(name: str) -> str:\n    return httpx.get(f"{BASE}/boats", params={"name": name}).text\n'
+    ).tools
+    assert [(effect.host, effect.method) for effect in tool.effects] == [("boats.example", "GET")]
+
+
+CHAINS = {
+    "no else": (
+        'if how == "tow":\n        tow(a)\n    elif how == "sail":\n        sail(a)\n    return a',
+        [("row", False)],
+    ),
+    "an else": (
+        'if how == "tow":\n        tow(a)\n    elif how == "sail":\n        sail(a)\n    else:\n        a = 1\n    return a',
+        [],
+    ),
+    "a return": (
+        'if how == "tow":\n        return tow(a)\n    elif how == "sail":\n        return sail(a)\n    return a',
+        [],
+    ),
+    "a flag": ('if how == "tow":\n        tow(a)\n    return a', []),
+    "a check": ('if how not in ("tow", "sail"):\n        raise ValueError(how)\n    return a', [("row", True)]),
+    "a table": ('return {"tow": 1, "sail": 2}[how]', [("row", True)]),
+    "a table with a default": ('return {"tow": 1, "sail": 2}.get(how, 3)', []),
+    "another use": ('if how == "tow":\n        tow(a)\n    elif how == "sail":\n        sail(a)\n    return how', []),
+}
+
+
+@pytest.mark.parametrize("case", CHAINS)
+def test_a_value_that_the_schema_allows_and_no_branch_knows_is_named(read, case):
+    body, dead = CHAINS[case]
+    (tool,) = read(
+        server_py=HEAD + "from typing import Literal\n\ndef tow(a): return a\n\ndef sail(a): return a\n\n"
+        f'@server.tool()\ndef move(a: str, how: Literal["tow", "sail", "row"]) -> str:\n    {body}\n'
+    ).tools
+    assert [(value.value, value.is_refused) for value in tool.dead_enum_values] == dead
+
+
+@pytest.mark.parametrize(("use", "dead"), [("String(RATES[kind])", ["row"]), ("String(RATES[kind] ?? 0)", [])])
+def test_a_script_s_table_without_a_value_of_the_schema_is_named_unless_the_code_has_another_answer(read, use, dead):
+    (tool,) = read(
+        server_js='import { z } from "zod";\nconst RATES = { tow: 1, sail: 2 };\n'
+        'server.registerTool("rate", { description: "x", inputSchema: { kind: z.enum(["tow", "sail", "row"]) } },\n'
+        f'  async ({{ kind }}) => ({{ content: [{{ type: "text", text: {use} }}] }}));\n'
+    ).tools
+    assert [value.value for value in tool.dead_enum_values] == dead
+
+
+# Handlers behind the server's own code
+
+
+def test_a_server_that_reads_json_rpc_itself_answers_by_its_table_of_methods(read):
+    report = read(
+        server_py="""
+TOOLS = [
+    {"name": "find", "description": "Find.", "inputSchema": {"type": "object"}},
+    {"name": "drop", "description": "Drop.", "inputSchema": {"type": "object"}},
+]
+
+class Harbour:
+    def execute(self, tool_name, arguments):
+        table = {"find": self._find, "drop": self._drop}
+        handler = table.get(tool_name)
+        if handler is None:
+            raise ValueError(tool_name)
+        return handler(arguments)
+
+    def _find(self, args):
+        return open(args["name"]).read()
+
+    def _drop(self, args):
+        import os
+        os.remove(args["name"])
+
+class Server:
+    def __init__(self):
+        self.harbour = Harbour()
+
+    def handle(self, request):
+        method, params = request.get("method"), request.get("params", {})
+        if method == "tools/list":
+            return {"tools": TOOLS}
+        elif method == "tools/call":
+            return self.call(request.get("id"), params)
+
+    def call(self, key, params):
+        return {"id": key, "result": self.harbour.execute(params.get("name", ""), params.get("arguments", {}))}
+"""
+    )
+    assert {tool.name: (tool.handler.line, tool.read_only) for tool in report.tools} == {
+        "find": (15, True),
+        "drop": (18, False),
+    }
+
+
+def test_a_tool_s_record_in_a_list_of_hundreds_says_what_is_done_for_it(read):
+    rows = "".join(
+        f'{{ name: "t{number}", description: "x", inputSchema: {{}}, method: "{method}", path: "/boats" }},\n'
+        for number, method in enumerate(["GET", "DELETE"] * 50)
+    )
+    report = read(
+        server_js=f"""
+            import axios from "axios";
+            import {{ CallToolRequestSchema }} from "@modelcontextprotocol/sdk/types.js";
+            const TOOLS = [{rows}];
+            server.setRequestHandler(CallToolRequestSchema, async (request) => {{
+              const {{ name, arguments: args }} = request.params;
+              const tool = load(TOOLS).find((entry) => entry.name === name);
+              const config = {{ method: tool.method.toLowerCase(), url: "https://boats.example" + tool.path, params: args }};
+              return (await axios(config)).data;
+            }});
+            function load(tools) {{ return JSON.parse(process.env.TOOLS) }}
+        """
+    )
+    assert [tool.read_only for tool in report.tools] == [True, False] * 50
+
+
+def test_a_handler_gets_what_the_loop_that_registers_all_tools_passes_beside_the_arguments(read):
+    report = read(
+        find_js='export const find = { name: "find", description: "Find.", inputSchema: {}, handler: async (args, context) =>\n'
+        "  context.client.get(`/boats/${args.name}`) };\n",
+        client_js='export class Client { async get(path) { return fetch("https://boats.example" + path); } }\n',
+        server_js='import { Client } from "./client.js";\nimport { find } from "./find.js";\nconst client = new Client();\n'
+        "for (const tool of [find]) server.registerTool(tool.name, {}, (args) => tool.handler(args, { client }));\n",
+    )
+    (tool,) = report.tools
+    assert ([effect.text for effect in tool.effects], tool.read_only, tool.unresolved) == (["GET"], True, ())
+
+
+# Verdicts
+
+
+def test_a_verdict_names_the_lines_that_decide_it_or_leave_it_open(read):
+    report = read(
+        server_py=HEAD + "import os, boatlib\n\n@server.tool()\ndef drop(a: str) -> None:\n    os.remove(a)\n\n"
+        "@server.tool()\ndef ask(a: str) -> str:\n    return boatlib.get(a)\n\n@server.tool()\ndef same(a: str) -> str:\n    return a\n"
+    )
+    assert [dict(tool.evidence)["readOnly"] for tool in report.tools] == [
+        ("file-delete remove at server.py:9",),
+        ("boatlib.get() at server.py:13",),
+        (),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("yaml.load(a, Loader=yaml.UnsafeLoader)", (False, True, True)),
+        ("yaml.load(a, Loader=yaml.SafeLoader)", (True, False, False)),
+        ("shelve.open(a).__setitem__('b', 1)", (False, "unknown", False)),
+    ],
+)
+def test_an_unsafe_loader_runs_code_and_a_shelf_is_a_file(read, call, expected):
+    assert verdicts(tool_of(read, f"return {call}", before="import shelve, yaml\n")) == expected
+    body = "with shelve.open(a) as shelf:\n    shelf['b'] = 1\nreturn a"
+    assert tool_of(read, body, before="import shelve\n").read_only is False
+
+
+@pytest.mark.parametrize(("last", "is_read"), [("waiting.delete(id)", True), ("waiting.delete(other)", False)])
+def test_what_is_put_into_a_map_and_taken_out_again_is_no_change(read, last, is_read):
+    report = read(
+        server_js="const waiting = new Map();\nconst other = 1;\n"
+        'server.registerTool("ask", {}, async ({ id }) => {\n'
+        f"  waiting.set(id, true);\n  try {{ return id; }} finally {{ {last}; }}\n}});\n"
+    )
+    assert (report.tools[0].read_only is True) == is_read
+
+
+def test_what_tools_reach_by_the_very_same_call_leaves_only_the_network_open(read):
+    tools = "".join(f"@server.tool()\ndef t{n}(a: str) -> str:\n    return look(a, {n})\n\n" for n in range(4))
+    report = read(
+        server_py=HEAD + "import boatlib\n\ndef secret():\n    return boatlib.parse('x')\n\n"
+        f"def connect():\n    return secret()\n\ndef look(a, n):\n    connect()\n    return a\n\n{tools}"
+    )
+    assert {verdicts(tool) for tool in report.tools} == {(True, False, "unknown")}
+    assert {call.text for tool in report.tools for call in tool.unresolved} == {"boatlib.parse()"}
+
+
+def test_the_review_s_hints_count_a_log_file_and_every_null_says_what_is_open(read, tmp_path, command):
+    read(
+        server_py=HEAD + "import logging, boatlib, httpx\nlog = logging.getLogger('x')\n"
+        "log.addHandler(logging.FileHandler('/var/log/x'))\n\n@server.tool()\ndef note(a: str) -> str:\n    log.info(a)\n    return a\n\n"
+        "@server.tool()\ndef ask(a: str) -> str:\n    return boatlib.get(a)\n"
+    )
+    note, ask = json.loads(command("code", tmp_path, "--format", "openai-hints").stdout)["tools"]
+    assert note["readOnlyHint"] == {
+        "value": False,
+        "justification": "it logs at server.py:11 to the file of server.py:7",
+    }
+    assert ask["openWorldHint"]["value"] is None
+    assert "not followed: boatlib.get() at server.py:16" in ask["openWorldHint"]["justification"]
+
+
+def test_an_object_that_a_module_does_not_have_is_an_error(read, tmp_path, command, monkeypatch):
+    read(harbour_py='from mcp.server import MCPServer\n\nserver = MCPServer("harbour")\n')
+    monkeypatch.chdir(tmp_path)
+    done = command("code", "py:harbour:NOSUCH")
+    assert (done.returncode, b"has no 'NOSUCH'" in done.stderr) == (2, True)
+    assert command("code", "py:harbour:server").returncode == 0

@@ -13,7 +13,7 @@ from tdqs_mcp.results.improvements import Route, questions_of
 from tdqs_mcp.sources.files import read_catalog
 from tdqs_mcp.sources.input_files import parse_material
 
-HEAD = 'import os\nimport httpx\nfrom mcp.server import MCPServer\n\nserver = MCPServer("harbour")\nBERTHS = ["north", "south"]\n\n'
+HEAD = 'import os\nimport httpx\nfrom mcp.server import MCPServer\n\nserver = MCPServer("harbour")\nfrom berth_list import BERTHS\n\n'
 
 
 @pytest.fixture
@@ -550,23 +550,11 @@ PARAMETERS = {
         {"limit": NUMBER, "mode": TEXT},
         'With `mode` "short", the default is 25.',
     ),
-    "an index": (
-        "limit: int",
-        'if limit < 0 or limit >= len(BERTHS):\n        raise ValueError("no")\n    return BERTHS[limit]',
-        {"limit": NUMBER},
-        "Counted from 0.",
-    ),
-    "a line": (
-        "limit: int",
-        'if not 0 < limit <= len(BERTHS):\n        raise ValueError("no")\n    return BERTHS[limit - 1]',
-        {"limit": NUMBER},
-        "Counted from 1.",
-    ),
     "closed values": (
         "limit: str",
         'if limit == "low":\n        return 1\n    elif limit == "high":\n        return 2\n    raise ValueError(limit)',
         {"limit": TEXT},
-        "One of `high` or `low`.",
+        "One of `low` or `high`.",
     ),
     "documentation": ("limit: int", "return find(limit)", {"limit": NUMBER}, "Boats that are found at once."),
 }

@@ -297,13 +297,27 @@ def source_of(locator: str, cwd: str | None) -> Path | None:
         return path if path.is_dir() or (path.is_file() and path.suffix in CODE_SUFFIXES) else None
     if not isinstance(parsed, InProcess):
         return None
+    files = _module_files(parsed.module, cwd)
+    name = parsed.attribute.partition(".")[0]
+    if files and len(files) > parsed.module.count(".") and files[-1].is_file():
+        text = files[-1].read_text(encoding="utf-8", errors="replace")
+        if not re.search(rf"\b{name}\b|import \*|__getattr__|globals\(|setattr\(", text):
+            raise InputError(f"{str(files[-1])!r} has no {name!r}; give the server object that it has")
+    return next((file.parent if file.name == "__init__.py" else file for file in files), None)
+
+
+def _module_files(module: str, cwd: str | None) -> list[Path]:
+    """Return the files of the packages around a module and its own, as far as they are found without running it."""
+    search, files = [cwd or str(Path.cwd()), *sys.path], list[Path]()
     with contextlib.suppress(ImportError, ValueError):
-        spec = PathFinder.find_spec(parsed.module.partition(".")[0], [cwd or str(Path.cwd()), *sys.path])
-        folders = spec.submodule_search_locations if spec else None
-        if folders:
-            return Path(next(iter(folders)))
-        return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
-    return None
+        for part in module.split("."):
+            spec = PathFinder.find_spec(part, search)
+            search = list(spec.submodule_search_locations or ()) if spec else []
+            origin = (spec and spec.origin) or (f"{search[0]}/__init__.py" if search else "")
+            if not origin.endswith(".py"):
+                break
+            files.append(Path(origin))
+    return files
 
 
 def _below_cwd(path: Path) -> Path:

@@ -23,7 +23,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, dotted_name
 from tdqs_mcp.code.texts import repeated_text
-from tdqs_mcp.code.trace import ALL, SURE, CallFrame
+from tdqs_mcp.code.trace import ALL, SURE, CallFrame, PassedCall
 from tdqs_mcp.code.values import (
     ANSWER,
     UNKNOWN,
@@ -79,10 +79,8 @@ class Assignments(Calls):
             case Name(id=name):
                 frame.names[name] = value
                 if name in frame.outer and value.parameters:  # without the agent's words it is the server's set-up
-                    place = (frame.module, target.line, frame.depth)
-                    self._note(
-                        self.trace.effects, "state-in-memory", *place, name, parameters=value.parameters, harm=ADDS
-                    )
+                    parameters = value.parameters
+                    self._note(self.trace.effects, "state-in-memory", frame, target.line, name, parameters, harm=ADDS)
             case FormalParameter(name=name, default=default):
                 if isinstance(default, Literal):
                     self._note_default(value, default.value, target.line, frame)
@@ -109,17 +107,26 @@ class Assignments(Calls):
                     self._assign(inner, part, frame)
             case Attribute(value=owner, key=key):
                 self._use(value)
+                self._store("__setitem__", self.evaluate(owner, frame), value, target, frame)
                 self._mutate(owner, f".{key}", [value], target.line, frame)
                 self._note_sparse(value)
                 _add_item(owner, key, value, frame)
             case Subscript(value=owner, key=key):
-                index = self.evaluate(key, frame)
-                self._use(value, index, self.evaluate(owner, frame))
+                index, holder = self.evaluate(key, frame), self.evaluate(owner, frame)
+                self._use(value, index, holder)
+                self._store("__setitem__", holder, index, target, frame)
                 self._mutate(owner, "[]", [value, index], target.line, frame)
                 self._note_sparse(value)
                 _add_item(owner, text_of(index) if isinstance(index, Constant) else None, value, frame)
             case _:
                 self._use(value)
+
+    def _store(self, method: str, holder: Value, key: Value, node: SyntaxNode, frame: CallFrame) -> None:
+        """Note what setting or deleting an item of a library's object does: a shelf is a file."""
+        target = replace(holder, name=f"{holder.name}.{method}") if isinstance(holder, External) else External(name="")
+        specs = self.knowledge.lookup(target.name, is_python=frame.module.is_python) or ()
+        for spec in (spec for spec in specs if spec.words[0] in ("file-write", "file-delete")):
+            self._effect(spec, target, PassedCall(CallSite(line=node.line, function=node), frame, (key,), {}))
 
     def _assign_outside(self, name: str, value: Value, frame: CallFrame) -> None:
         """Set a variable of a function around this one: `new Promise((resolve) => { release = resolve; })`."""
@@ -159,20 +166,12 @@ class Assignments(Calls):
         if certainty:
             text = f"{dotted_name(owner)}{change}"
             kind = "state-in-memory" if certainty == SURE else "state-unknown"
-            is_entry = change in ("[]", ".set()")  # as a cache does
-            if is_entry and any(map(_has_answer, values)):
+            entry = {"[]": values[-1:], ".set()": values[:1], ".delete()": values[:1], ".pop()": values[:1]}.get(change)
+            if change in ("[]", ".set()") and any(map(_has_answer, values)):
                 self.trace.caches.add((frame.module.path, dotted_name(owner)))
-            self._note(
-                self.trace.effects,
-                kind,
-                frame.module,
-                line,
-                frame.depth,
-                text,
-                parameters=parameters,
-                harm="" if change in _TAKING else ADDS,
-                is_entry=is_entry,
-            )
+            harm = "" if change in _TAKING else ADDS
+            self._note(self.trace.effects, kind, frame, line, text, parameters, harm=harm)
+            self.trace.effects[-1] = replace(self.trace.effects[-1], entry=entry[0] if entry else None)
 
     def _is_container(self, value: Value, frame: CallFrame) -> bool:
         """Return whether a value is a map, set or list that a library or the language made: `new Map()`."""

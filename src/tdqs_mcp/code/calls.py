@@ -31,13 +31,14 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
 from tdqs_mcp.code.resolution import COMPILED, MAX_DEPTH, Resolution
-from tdqs_mcp.code.trace import ALL, FORM, MAX_CALLS, CallFrame, CallTrace, Handover
+from tdqs_mcp.code.trace import ALL, FORM, MAX_CALLS, CallFrame, CallTrace, Handover, PassedCall
 from tdqs_mcp.code.values import (
     ANSWER,
     MAX_ALTERNATIVES,
     MAX_SIZE,
     TEXT,
     UNKNOWN,
+    Alternatives,
     Argument,
     ClassValue,
     Closure,
@@ -55,6 +56,7 @@ from tdqs_mcp.code.values import (
     entries_of,
     join,
     made_from,
+    options,
     parameters_of,
     text_of,
     unknown,
@@ -146,28 +148,28 @@ class Calls(Resolution):
         if key in trace.active:
             return UNKNOWN  # recursion: what it does has been seen
         rounds = [active for active in trace.active if active[0].function is closure.function]
-        if len(rounds) > 1:
+        is_lost = depth + 1 > MAX_DEPTH or trace.calls >= MAX_CALLS
+        if len(rounds) > 1:  # the same with other arguments; a function among them may do anything
             is_same_scope = any(active[0].scope is closure.scope for active in rounds)
             followed = {value for active in rounds for value in active[2]}
             is_new_function = any(isinstance(value, Closure) and value not in followed for value in arguments)
-            if is_new_function or (isinstance(closure.scope, CallFrame) and not is_same_scope):
-                self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
-            self._use(*arguments, *keywords.values())
-            return UNKNOWN  # the same with other arguments; a function among them may do anything
-        if depth + 1 > MAX_DEPTH or trace.calls >= MAX_CALLS:
-            self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
+            is_lost = is_new_function or (isinstance(closure.scope, CallFrame) and not is_same_scope)
+        here = CallFrame(module=closure.module, parent=self.scope_of(closure.module), depth=depth)
+        if is_lost or len(rounds) > 1:
+            if is_lost:
+                self._note(trace.unresolved, "depth", here, line, f"{closure.function.name}()")
             self._use(*arguments, *keywords.values())
             return UNKNOWN
         shared = self._is_shared(closure, arguments, keywords)
         if shared and key in self._shared:
             value, part = self._shared[key]
-            self._merge(part, depth)
+            self._merge(part, depth, hash(key))
             trace.finished[key] = (value, self._conditions)
             return value
         contexts = trace.contexts.setdefault(closure.function, [])
         if len(contexts) >= MAX_CONTEXTS:
             if not self._is_idle(closure, arguments, keywords, is_new=is_new):
-                self._note(trace.unresolved, "depth", closure.module, line, depth, f"{closure.function.name}()")
+                self._note(trace.unresolved, "depth", here, line, f"{closure.function.name}()")
             self._use(*arguments, *keywords.values())
             return join(contexts[:2])
         trace.calls += 1
@@ -182,7 +184,7 @@ class Calls(Resolution):
         if shared:
             part, self.trace, self._conditions = self.trace, trace, conditions
             trace.calls = part.calls
-            self._merge(part, depth)
+            self._merge(part, depth, hash(key))
             if not any(sighting.kind == "depth" for sighting in part.unresolved):
                 self._shared[key] = (value, part)
         trace.active.pop(key, None)
@@ -217,7 +219,8 @@ class Calls(Resolution):
         ]
         if not bodies or len(bodies) > MAX_CANDIDATES:
             self._use(*arguments, *keywords.values())
-            self._note(self.trace.unresolved, "call", closure.module, closure.function.line, max(depth, 0), f"{name}()")
+            here = CallFrame(module=closure.module, parent=self.scope_of(closure.module), depth=depth)
+            self._note(self.trace.unresolved, "call", here, closure.function.line, f"{name}()")
             return UNKNOWN
         return join(
             self._invoke(self._method_of(*body), arguments, keywords, depth=depth, line=line) for body in bodies
@@ -236,7 +239,7 @@ class Calls(Resolution):
             and not any(value.parameters or isinstance(value, Closure | Argument) for value in values)
         )
 
-    def _merge(self, part: CallTrace, depth: int) -> None:
+    def _merge(self, part: CallTrace, depth: int, origin: int) -> None:
         """Add what a shared call does to the trace of a tool that makes it at some depth."""
         trace = self.trace
         for sink, additions in (
@@ -244,22 +247,21 @@ class Calls(Resolution):
             (trace.errors, part.errors),
             (trace.limits, part.limits),
             (trace.unresolved, part.unresolved),
-            (trace.housekeeping, part.housekeeping),
+            (trace.logs, [] if trace.logs else part.logs),
         ):
             sink.extend(
                 replace(
-                    sighting, depth=sighting.depth + depth + 1, conditions=(*self._conditions, *sighting.conditions)
+                    sighting,
+                    depth=sighting.depth + depth + 1,
+                    conditions=(*self._conditions, *sighting.conditions),
+                    origin=origin,
                 )
                 for sighting in additions
             )
         for place, inner in part.functions.items():
             trace.functions.setdefault(place, inner + depth + 1)
-        trace.environment |= part.environment
-        trace.written |= part.written
-        trace.caches |= part.caches
-        trace.peers |= part.peers
-        trace.changed |= part.changed
-        trace.failures |= part.failures
+        for name in ("environment", "written", "caches", "peers", "changed", "failures"):
+            getattr(trace, name).update(getattr(part, name))
         trace.is_read_only |= part.is_read_only
 
     def _run(
@@ -292,7 +294,7 @@ class Calls(Resolution):
             typed = self.typed(closure.function.returns, parent)
             item = typed.values[0] if isinstance(typed, Listing) else typed
             is_data = isinstance(item, Instance) and self.data_fields(item.of) is not None
-            if is_data or all(map(_says_nothing, alternatives(value))):
+            if is_data or all(type(part) is Value or part == Constant(value=None) for part in alternatives(value)):
                 value = made_from(typed, value.parameters) if is_data else typed
         return value
 
@@ -336,26 +338,24 @@ class Calls(Resolution):
                 value = replace(typed_value, parameters=value.parameters) if typed_value is not UNKNOWN else value
             text = closure.function.documentation
             if text and isinstance(value, Argument) and value.name == parameter.name:
-                place = (closure.module, closure.function.line, frame.depth)
-                self._note(self.trace.texts, "text", *place, text, parameters=frozenset({parameter.name}))
+                self._note(self.trace.texts, "text", frame, closure.function.line, text, frozenset({parameter.name}))
             if parameter.pattern is not None:
                 self._assign(parameter.pattern, value, frame)
             else:
                 frame.names[parameter.name] = value
 
-    def call(
-        self,
-        function: Value,
-        arguments: tuple[Value, ...],
-        keywords: dict[str, Value],
-        node: CallSite,
-        frame: CallFrame,
-        *,
-        is_new: bool = False,
-    ) -> Value:
+    def call(self, function: Value, site: PassedCall, *, is_new: bool = False) -> Value:
         """Return the result of a call, with its effects noted; `is_new` where its object was made in this call."""
-        results: list[Value] = []
-        targets = [value for value in alternatives(function) if value != Constant(value=None)]
+        arguments, keywords, node, frame = site.arguments, site.keywords, site.node, site.frame
+        chosen = [(value, words) for value, words in options(function) if value != Constant(value=None)]
+        if len(chosen) > 1 and any(words for _, words in chosen) and len(chosen) <= MAX_CONTEXTS:  # OPERATIONS[name]
+            results = []
+            for value, words in chosen:
+                with self._under(words):
+                    results.append(self.call(value, site, is_new=is_new))
+            return join(results, [words for _, words in chosen])
+        results = []
+        targets = [value for value, _ in chosen]
         if len(targets) > MAX_ALTERNATIVES and not any(holds(value, self.trace.name) for value in arguments):
             targets = [unknown(function)]  # any function of a table; those that are told the tool's name choose by it
         if not targets and isinstance(node.function, Name) and self._is_parameter(node.function.id):
@@ -370,69 +370,53 @@ class Calls(Resolution):
                         self._invoke(target, values, keywords, depth=frame.depth, line=node.line, is_new=is_new)
                     )
                 case ClassValue():
-                    results.append(self._construct(target, arguments, keywords, node, frame))
+                    results.append(self._construct(target, site))
                 case External():
-                    results.append(self._external(target, arguments, keywords, node, frame))
+                    results.append(self._external(target, site))
                 case Instance() if isinstance(method := self.member(target, "__call__"), Closure):
                     results.append(self._invoke(method, arguments, keywords, depth=frame.depth, line=node.line))
                 case _:
-                    results.append(self._unknown_call(target, arguments, keywords, node, frame))
+                    results.append(self._unknown_call(target, site))
         return join(results)
 
-    def _construct(
-        self,
-        target: ClassValue,
-        arguments: tuple[Value, ...],
-        keywords: dict[str, Value],
-        node: CallSite,
-        frame: CallFrame,
-    ) -> Value:
+    def _construct(self, target: ClassValue, site: PassedCall) -> Value:
+        arguments, keywords, node, frame = site.arguments, site.keywords, site.node, site.frame
         constructor, owner = self._method(target, "__init__" if target.module.is_python else "constructor")
-        if constructor is None or owner is None:
-            named_arguments = {**({TEXT: arguments[0]} if self.is_text(target) and arguments else {}), **keywords}
-            return Instance(
-                of=target,
-                arguments=tuple(named_arguments.items()),
-                parameters=parameters_of([*arguments, *named_arguments.values()]),
-                is_lasting=self._is_muted,
-            )
-        skip = 1 if target.module.is_python else 0
-        names = [parameter.name for parameter in constructor.parameters[skip:] if not parameter.star]
-        named_arguments = dict(zip(names, arguments, strict=False)) | {
-            key: value for key, value in keywords.items() if key != "**"
-        }
-        named_arguments = {name: bounded(value) for name, value in named_arguments.items()}
+        names = [TEXT] if self.is_text(target) else []
+        if constructor is not None:
+            skip = 1 if target.module.is_python else 0
+            names = [parameter.name for parameter in constructor.parameters[skip:] if not parameter.star]
+        fields = {name: bounded(value) for name, value in (*zip(names, arguments, strict=False), *keywords.items())}
+        if constructor is not None:
+            fields.pop("**", None)
         instance = Instance(
             of=target,
-            arguments=tuple(named_arguments.items()),
-            parameters=parameters_of(named_arguments.values()),
+            arguments=tuple(fields.items()),
+            parameters=parameters_of([*(arguments if constructor is None else ()), *fields.values()]),
             is_lasting=self._is_muted,
         )
+        if constructor is None or owner is None:
+            return instance
         closure = Closure(function=constructor, module=owner.module, scope=owner.scope, receiver=instance)
         if not target.module.is_python and not any(isinstance(part, Spread) for part in node.arguments):
             arguments += (_UNDEFINED,) * (len(constructor.parameters) - len(arguments))
         self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line)
         return instance
 
-    def _external(
-        self,
-        target: External,
-        arguments: tuple[Value, ...],
-        keywords: dict[str, Value],
-        node: CallSite,
-        frame: CallFrame,
-    ) -> Value:
+    def _external(self, target: External, site: PassedCall) -> Value:
+        arguments, keywords, node, frame = site.arguments, site.keywords, site.node, site.frame
         name = target.name.removesuffix(".call").removesuffix(".apply")
         first = arguments[0] if arguments else UNKNOWN
         places: list[tuple[int | str, Value]] = [*enumerate(arguments), *keywords.items()]
         for place, argument in places:
-            self._note_form(self.knowledge.form(name, place, is_python=frame.module.is_python), argument, node, frame)
+            if form := self.knowledge.form(name, place, is_python=frame.module.is_python):
+                self._note_limit(argument, form, node.line, frame, FORM)
         if name == "functools.partial" and isinstance(first, Closure):
             return replace(first, leading=first.leading + arguments[1:])
         if name in _RUNNING_FIRST or name.endswith((".run_in_executor", ".submit", ".to_thread")):
             index = 1 if name.endswith(".run_in_executor") else 0
             if len(arguments) > index and isinstance(arguments[index], Closure | External):
-                return self.call(arguments[index], arguments[index + 1 :], keywords, node, frame)
+                return self.call(arguments[index], replace(site, arguments=arguments[index + 1 :]))
         if name == "builtins.getattr" and len(arguments) > 1:
             key = arguments[1]
             if isinstance(key, Constant) and isinstance(key.value, str):
@@ -462,19 +446,20 @@ class Calls(Resolution):
         if helper == "__awaiter":  # TypeScript's helper for older JavaScript: the last argument is the function's body
             bodies = [value for value in arguments if isinstance(value, Closure)]
             own = [value for value in arguments[1:2] if isinstance(value, Listing)]  # __awaiter(this, arguments, …)
-            return self.call(bodies[0], own[0].values if own else (), {}, node, frame) if bodies else UNKNOWN
+            passed = replace(site, arguments=own[0].values if own else (), keywords={})
+            return self.call(bodies[0], passed) if bodies else UNKNOWN
         if helper in COMPILED:
             return first
         if name == "builtins.locals":
             self._use(*frame.names.values())
         if name == "Promise" and isinstance(first, Closure):  # new Promise((resolve, reject) => …)
             settling = tuple(External(name=f"Promise.{word}") for word in ("resolve", "reject"))
-            value = self.call(first, settling, {}, node, frame)
+            value = self.call(first, replace(site, arguments=settling, keywords={}))
             return unknown(value) if value == Constant(value=None) else value  # a callback settles it
         self.trace.is_read_only |= _says_read_only(arguments, keywords) or last_name(node.function) in _AUTHORIZING
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
         handed = (External(name=f"{name}()"),) if any(spec.hands_object for spec in specs or ()) else ()
-        self._call_back(arguments, keywords, node, frame, handed)
+        self._call_back(site, handed)
         if name in _GATHERING:
             return Listing(values=arguments, parameters=parameters_of(arguments))
         if name == "Object.keys" and isinstance(first, Argument) and not first.name:
@@ -483,7 +468,11 @@ class Calls(Resolution):
             parts = arguments if isinstance(first, Dictionary) else arguments[1:]
             items = (*(("...", value) for value in parts), *keywords.items())
             return bounded(Dictionary(items=items, parameters=parameters_of([*arguments, *keywords.values()])))
-        if name == "Object.entries" and isinstance(first, Dictionary) and any(map(_is_function, first.values)):
+        if (
+            name == "Object.entries"
+            and isinstance(first, Dictionary)
+            and any(isinstance(value, Closure) for value in first.values)
+        ):
             return entries_of(first)
         if name in ("importlib.import_module", "builtins.__import__") and first.parameters == frozenset():
             return self._imported_modules(frame.module, text_of(first) or "")
@@ -495,16 +484,13 @@ class Calls(Resolution):
         if specs is None:
             specs = _statement_specs(name, arguments)
         if specs is None and not self._evaluates(name.rpartition(".")[2], arguments, node, frame):
-            self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{name}()")
+            self._note(self.trace.unresolved, "call", frame, node.line, f"{name}()")
         for spec in specs or ():
-            self._effect(spec, target, arguments, keywords, node, frame)
-        own_arguments = (
-            tuple(value for key, value in keywords.items() if key in ("base_url", "baseURL", "prefixUrl"))
-            or arguments[:2]
-        )
+            self._effect(spec, target, site)
+        bases = [value for key, value in keywords.items() if key in ("base_url", "baseURL", "prefixUrl")]
         own_arguments = tuple(
             value
-            for value in own_arguments
+            for value in bases or arguments[:2]
             if not isinstance(value, Closure | Instance) and value.size <= MAX_SIZE // 4
         )
         parameters = parameters_of([target, *arguments, *keywords.values()])
@@ -522,19 +508,10 @@ class Calls(Resolution):
         origin = own_arguments if is_statement else target.arguments or own_arguments
         return External(name=f"{target.name}()", arguments=origin, parameters=parameters)
 
-    def _note_form(self, form: str, value: Value, node: CallSite, frame: CallFrame) -> None:
-        """Note what a parameter must be, where the agent's own value is handed to a call that takes nothing else."""
-        if form and isinstance(value, Argument) and value.name:
-            place = (frame.module, node.line, frame.depth)
-            self._note(self.trace.limits, FORM, *place, form, parameters=frozenset({value.name}))
-
     def _note_default(self, value: Value, default: object, line: int, frame: CallFrame) -> None:
         """Note what the code takes for a parameter that is not given."""
-        if isinstance(value, Argument) and value.name and default is not None and not self._unclear:
-            names = frozenset({value.name})
-            self._note(
-                self.trace.limits, "limit", frame.module, line, frame.depth, f"default {default!r}", parameters=names
-            )
+        if default is not None and not self._unclear:
+            self._note_limit(value, f"default {default!r}", line, frame)
 
     def _is_parameter(self, name: str) -> bool:
         """Return whether the function that is followed takes such a value; another variable may be set later."""
@@ -577,15 +554,9 @@ class Calls(Resolution):
         inner = (active[0].function for active in reversed(self.trace.active))
         return next((owners[function] for function in inner if function in owners), of)
 
-    def _call_back(
-        self,
-        arguments: tuple[Value, ...],
-        keywords: dict[str, Value],
-        node: CallSite,
-        frame: CallFrame,
-        handed: tuple[Value, ...] = (),
-    ) -> None:
+    def _call_back(self, site: PassedCall, handed: tuple[Value, ...] = ()) -> None:
         """Follow functions that are handed over: whoever gets them calls them, also `map(os.remove, paths)`."""
+        arguments, keywords, node, frame = site.arguments, site.keywords, site.node, site.frame
         for value in (*arguments, *keywords.values()):
             for inner in alternatives(value):
                 if isinstance(inner, Closure):
@@ -595,13 +566,12 @@ class Calls(Resolution):
                 elif isinstance(inner, External) and not inner.name.endswith((")", "]")):
                     for spec in self.knowledge.lookup(inner.name, is_python=frame.module.is_python) or ():
                         if spec.words[0] in _CALLED_BACK:
-                            self._effect(spec, inner, (unknown(*arguments),), {}, node, frame)
+                            self._effect(spec, inner, replace(site, arguments=(unknown(*arguments),), keywords={}))
 
-    def _unknown_call(
-        self, target: Value, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame
-    ) -> Value:
+    def _unknown_call(self, target: Value, site: PassedCall) -> Value:
         """Return the result of a call of something unknown, by the method's name as far as that tells."""
-        self._call_back(arguments, keywords, node, frame)
+        arguments, keywords, node, frame = site.arguments, site.keywords, site.node, site.frame
+        self._call_back(site)
         self._use(target, *arguments, *keywords.values())
         function = node.function
         name = function.key if isinstance(function, Attribute) else function.id if isinstance(function, Name) else ""
@@ -619,27 +589,25 @@ class Calls(Resolution):
         if specs is not None and not is_open:
             receiver = External(name=name, parameters=target.parameters)
             for spec in specs:
-                self._effect(spec, receiver, arguments, keywords, node, frame)
+                self._effect(spec, receiver, site)
             return unknown(target, *arguments)
-        value = self._by_name(name, arguments, keywords, node, frame) if not is_open else None
+        value = self._by_name(name, site) if not is_open else None
         if value is not None:
             return value
         words = dotted_name(function) or name or "a computed function"
-        self._note(self.trace.unresolved, "call", frame.module, node.line, frame.depth, f"{words}()")
+        self._note(self.trace.unresolved, "call", frame, node.line, f"{words}()")
         return unknown(target, *arguments)
 
     def _evaluates(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> bool:
         """Note that an object of which nothing is known evaluates a text of the agent's: `page.evaluate(script)`."""
         if name != "evaluate" or not any(map(_is_written, arguments[:1])):
             return False
-        place = (frame.module, node.line, frame.depth)
-        self._note(self.trace.effects, "runs-code", *place, name, parameters=arguments[0].parameters, harm=DESTROYS)
+        self._note(self.trace.effects, "runs-code", frame, node.line, name, arguments[0].parameters, harm=DESTROYS)
         return True
 
-    def _by_name(
-        self, name: str, arguments: tuple[Value, ...], keywords: dict[str, Value], node: CallSite, frame: CallFrame
-    ) -> Value | None:
+    def _by_name(self, name: str, site: PassedCall) -> Value | None:
         """Return what methods of the project with this name give back; None where none or too many have it."""
+        arguments, keywords, node, frame = site.arguments, site.keywords, site.node, site.frame
         entries = self.project.methods.get(name, ()) if name else ()
         near = [entry for entry in entries if entry[0].is_python == frame.module.is_python]
         # `await conn.fetch(query)` in an adapter's own `fetch` means the library's
@@ -667,15 +635,15 @@ class Calls(Resolution):
         is_caller = any(active[0].function is closure.function for closure in closures for active in self.trace.active)
         return [] if is_caller or len(closures) < len(values) else list(dict.fromkeys(closures))
 
-    def _effect(
-        self,
-        spec: Spec,
-        target: External,
-        arguments: tuple[Value, ...],
-        keywords: dict[str, Value],
-        node: CallSite,
-        frame: CallFrame,
-    ) -> None:
+    def _effect(self, spec: Spec, target: External, site: PassedCall) -> None:
+        arguments, keywords, node, frame = site.arguments, site.keywords, site.node, site.frame
+        for position, value in enumerate(arguments):
+            if len(cases := _cases(value)) > 1:  # execute("DROP …" if is_old else "CREATE …")
+                for inner, words in cases:
+                    with self._under(words):
+                        changed = (*arguments[:position], inner, *arguments[position + 1 :])
+                        self._effect(spec, target, replace(site, arguments=changed))
+                return
         effect = spec.effect(target, arguments, keywords)
         if effect is None:
             return
@@ -708,7 +676,8 @@ class Calls(Resolution):
                 kind, text, harm = ANY_STATEMENT, "any statement", DESTROYS
         owner = replace(target, name=target.name.rpartition(".")[0])
         is_copy = kind == "file-move" or text.lower().startswith(("copy", "cp", "link", "symlink"))
-        path = arguments[1:2] if is_copy else arguments[:1] if _takes_path(target) else owner.arguments[:1]
+        is_path = ").write_" in target.name or ").open" in target.name  # the path is the object: `Path(name).open("w")`
+        path = arguments[1:2] if is_copy else owner.arguments[:1] if is_path else arguments[:1]
         subjects = {
             *arguments[:1],
             *([owner] if "(" in owner.name else []),
@@ -723,31 +692,19 @@ class Calls(Resolution):
             self.trace.written |= {*path, *([] if is_copy else subjects)}
             if not harm and text.startswith(_WRITERS) and any(map(_is_chosen, path)):
                 harm = DESTROYS  # the agent chose exactly this path: what was there is gone
-        place = (frame.module, node.line, frame.depth)
         is_writing = not effect.program.isdisjoint(("adds", "writes")) and "remote" not in effect.program
         if kind == "file-move" or is_writing:
-            self._note(self.trace.effects, "file-write", *place, text, parameters=parameters, harm=harm)
+            self._note(self.trace.effects, "file-write", frame, node.line, text, parameters, harm=harm)
         if kind == "file-move":
             kind, harm = "file-delete", DESTROYS
         if is_own and kind == "file-delete":
             return  # `os.replace(part, path)` takes nothing but what the tool has made itself
         sink = self.trace.unresolved if kind in ("unknown", "file-unknown") else self.trace.effects
         sparse = self._sparse_in((*arguments, *keywords.values())) if kind in _REQUESTS else frozenset[str]()
-        address, program = effect.address, effect.program
-        self._note(
-            sink,
-            kind,
-            *place,
-            text,
-            effect.host,
-            parameters,
-            harm=harm,
-            address=address,
-            program=program,
-            sparse=sparse,
-        )
+        self._note(sink, kind, frame, node.line, text, parameters, harm=harm)
+        sink[-1] = replace(sink[-1], host=effect.host, address=effect.address, program=effect.program, sparse=sparse)
         if effect.is_code:
-            self._note(self.trace.effects, "runs-code", *place, text, parameters=parameters, harm=DESTROYS)
+            self._note(self.trace.effects, "runs-code", frame, node.line, text, parameters, harm=DESTROYS)
 
     def _sparse_in(self, values: Iterable[Value]) -> frozenset[str]:
         """Return the parameters that a request has only where they are given."""
@@ -766,9 +723,7 @@ class Calls(Resolution):
         # `min(limit, 50)` bounds the parameter, `min(limit * 8, 50)` something that is made of it
         if len(numbers) == len(whole) == 1 and len(arguments) == 2:  # the parameter and its bound
             word = "at most" if name.endswith("min") else "at least"
-            place = (frame.module, node.line, frame.depth)
-            names = frozenset({whole[0].name})
-            self._note(self.trace.limits, "limit", *place, f"{word} {numbers[0]}", parameters=names)
+            self._note_limit(whole[0], f"{word} {numbers[0]}", node.line, frame)
             return whole[0]
         return unknown(*arguments)
 
@@ -783,6 +738,29 @@ class Calls(Resolution):
     @abstractmethod
     def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
         """Bind a target, or the names of a pattern, to a value."""
+
+
+def _cases(value: Value) -> list[tuple[Value, str]]:
+    """Return what a value, or a part of a list or table, is by the agent's choice: `{method: isNew ? "PUT" : "GET"}`.
+
+    Each comes with its condition.
+    """
+    match value:
+        case Alternatives(conditions=conditions) if any(conditions):
+            return list(options(value))
+        case Listing(values=parts):
+            keys: tuple[str, ...] = ()
+        case Dictionary(items=items):
+            keys, parts = tuple(key for key, _ in items), tuple(part for _, part in items)
+        case _:
+            return [(value, "")]
+    for place, part in enumerate(parts):
+        if isinstance(part, Alternatives) and any(part.conditions):
+            rows = [((*parts[:place], inner, *parts[place + 1 :]), words) for inner, words in options(part)]
+            if isinstance(value, Listing):
+                return [(replace(value, values=row), words) for row, words in rows]
+            return [(Dictionary(items=tuple(zip(keys, row, strict=True))), words) for row, words in rows]
+    return [(value, "")]
 
 
 _REQUESTS = ("http-write", "http-unknown", "sends-data-out")
@@ -846,18 +824,9 @@ def _says_nothing_more(statement: SyntaxNode) -> bool:
     return isinstance(statement, Literal) or (isinstance(statement, Other) and statement.operator == "...")
 
 
-def _is_function(value: Value) -> bool:
-    return isinstance(value, Closure)
-
-
 def _is_bare(value: Value) -> bool:
     """Return whether a value is an object without methods of its own: `Object.assign(new Answer(), { content })`."""
     return isinstance(value, Instance) and all(method.is_static for method in value.of.node.methods.values())
-
-
-def _takes_path(target: External) -> bool:
-    """Return whether a call takes the path as its first argument: `open(path)`, `fs.writeFile(path)`; a Path has it."""
-    return ").write_" not in target.name and ").open" not in target.name
 
 
 def _is_temporary(value: Value) -> bool:
@@ -910,10 +879,6 @@ def holds(value: Value, text: str) -> bool:
     """Return whether a value is a text or a record that has it: `{params: {name}}`."""
     inside = value.values if isinstance(value, Dictionary | Listing) else ()
     return value == Constant(value=text) or any(holds(inner, text) for inner in inside)
-
-
-def _says_nothing(value: Value) -> bool:
-    return type(value) is Value or value == Constant(value=None)
 
 
 def _first(pair: tuple[str, Value]) -> str:

@@ -248,7 +248,11 @@ class ConstantReader:
                 return argument
             bindings = place.names.get(name)
             if bindings:
-                distinct = {id(binding): binding for binding in bindings if not _is_nothing(binding)}
+                distinct = {
+                    id(binding): binding
+                    for binding in bindings
+                    if not (isinstance(binding, Literal) and binding.value is None)
+                }
                 return self._binding(next(iter(distinct.values())), place) if len(distinct) == 1 else None
             if place.function and any(parameter.name == name for parameter in place.function.parameters):
                 return None
@@ -424,7 +428,3 @@ def _plain(value: Value, here: Expression) -> Any:  # noqa: ANN401  # JSON
             return {key: _plain(item, here) for key, item in items}
         case _:
             raise UnreadError(f"it is computed at {here.place}")
-
-
-def _is_nothing(binding: Binding) -> bool:
-    return isinstance(binding, Literal) and binding.value is None

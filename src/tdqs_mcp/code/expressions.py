@@ -1,10 +1,11 @@
 """Values of expressions, with the effects of their calls and the uses of parameters noted."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.code.assignments import MUTATING, Assignments
+from tdqs_mcp.code.calls import holds
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -28,10 +29,10 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     Template,
 )
-from tdqs_mcp.code.project import NameScope, ProjectModule, last_name, targets
+from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name, targets
 from tdqs_mcp.code.resolution import MAX_ITEMS
 from tdqs_mcp.code.texts import join_texts, repeating, text_from
-from tdqs_mcp.code.trace import ALL, Arm, CallFrame
+from tdqs_mcp.code.trace import ALL, FORM, Arm, CallFrame, PassedCall
 from tdqs_mcp.code.values import (
     TEXT,
     UNKNOWN,
@@ -58,12 +59,13 @@ from tdqs_mcp.code.values import (
     text_of,
     unknown,
 )
-from tdqs_mcp.results.tool_code import COUNTED
 
 _PARSING = frozenset("parse safeParse parseAsync safeParseAsync model_validate data arguments params copy".split())
 """Members of all arguments, and calls that they go through, whose result is all arguments again."""
 
 _NO_ITEMS = Dictionary(items=())
+
+_LOGGING = frozenset("debug info warning warn error exception critical log".split())
 
 _TRIMMING = frozenset("strip lower upper casefold trim toLowerCase toUpperCase".split())
 """Methods of texts that change case or outer space alone."""
@@ -74,6 +76,9 @@ _DUMPING = frozenset("model_dump model_dump_json dict json".split())
 
 _FIELD = re.compile(r"\{[^{}]*\}")
 """What `format` fills in."""
+
+EXCLUDED = re.compile(r"(\w+) (?:!=|not in) (.+)")
+"""The condition that a parameter has none of some values."""
 
 _NO_VALUES = Listing(values=())
 
@@ -94,7 +99,6 @@ class Expressions(Assignments):
                 outcome, positive, negative = self._test(inner, frame)
                 return None if outcome is None else not outcome, negative, positive
             case Logic(operator="and", values=values):
-                self._note_index(values, frame)
                 tests = [self._test(inner, frame) for inner in values]
                 outcomes = [outcome for outcome, _, _ in tests]
                 result = False if False in outcomes else True if all(outcomes) else None
@@ -103,7 +107,6 @@ class Expressions(Assignments):
                 together = " and ".join(positive for _, positive, _ in tests if positive)
                 return result, together, " or ".join(contraries) if is_range else ""
             case Logic(operator="or", values=values):
-                self._note_index(values, frame)
                 tests = [self._test(inner, frame) for inner in values]
                 outcomes = [outcome for outcome, _, _ in tests]
                 result = True if True in outcomes else False if all(outcome is False for outcome in outcomes) else None
@@ -116,7 +119,7 @@ class Expressions(Assignments):
                 )
             case Compare():
                 return self._comparison(test, frame)
-        value = self.evaluate(test, frame)
+        value = self._evaluate_open(test, frame)
         self.trace.used |= value.parameters
         match value:
             case Constant(value=constant):
@@ -129,20 +132,6 @@ class Expressions(Assignments):
             case _:
                 self._use(value)
                 return None, "", ""
-
-    def _note_index(self, tests: Sequence[SyntaxNode], frame: CallFrame) -> None:
-        """Note a parameter that is held against 0 and a length: `index < 0 or index >= len(slides)`."""
-        sides = [side for test in tests if isinstance(test, Compare) for side in _sides(test)]
-        starts = {
-            name.id: start for name, sign, other in sides if (start := _FIRST.get((sign, _number(other)))) is not None
-        }
-        for name, sign, other in sides:
-            value = frame.names.get(name.id)
-            is_last = _is_length(other) and sign in _LAST.get(starts.get(name.id, -1), ())
-            if is_last and isinstance(value, Argument) and value.name:
-                place = (frame.module, other.line, frame.depth)
-                text = f"{COUNTED} {starts[name.id]}"
-                self._note(self.trace.limits, "limit", *place, text, parameters=frozenset({value.name}))
 
     def _comparison(self, test: Compare, frame: CallFrame) -> tuple[bool | None, str, str]:
         left, right = self.evaluate(test.left, frame), self.evaluate(test.right, frame)
@@ -158,7 +147,8 @@ class Expressions(Assignments):
             self._use(left, right)
             return None, "", ""
         self.trace.used.add(left.name)
-        if test.operator in ("<", "<=", ">", ">="):
+        self.trace.compared.setdefault(left.name, {}).update(dict.fromkeys(constants))
+        if test.operator in ("<", "<=", ">", ">=") or left.is_trimmed:
             self.trace.passed.add(left.name)
         text_of_values = repr(constants[0]) if len(constants) == 1 else ", ".join(map(repr, constants))
         return (
@@ -173,15 +163,13 @@ class Expressions(Assignments):
             case Literal(value=constant):
                 return Constant(value=constant)
             case Name(id=name):
-                if name == "this" and frame.receiver is not None:
-                    return frame.receiver
                 if name == "this":
                     return self._this(frame)
                 if name == "super" and not frame.module.is_python:  # super.request(query), super(options)
                     return self._super(frame)
                 return self.lookup(name, frame)
             case Attribute(value=owner, key=key):
-                value = self.evaluate(owner, frame)
+                value = self._evaluate_open(owner, frame)
                 if isinstance(value, Argument) and value.name:
                     self._use(value)
                 return self.member(value, key)
@@ -208,9 +196,10 @@ class Expressions(Assignments):
             case Subscript():
                 return self._index(node, frame)
             case Compare():
-                outcome, _, _ = self._comparison(node, frame)
+                outcome, positive, negative = self._comparison(node, frame)
                 if outcome is not None:
                     return Constant(value=outcome)
+                self._answer(f"{positive} and {negative}")
                 return Value(parameters=parameters_of([self.evaluate(part, frame) for part in (node.left, node.right)]))
             case Logic():
                 return self._logic(node, frame)
@@ -221,7 +210,7 @@ class Expressions(Assignments):
             case Class():
                 return ClassValue(node=node, module=frame.module, scope=frame)
             case Assign(target=target, value=assigned, annotation=annotation):
-                result = self.evaluate(assigned, frame)
+                result = self._evaluate_open(assigned, frame)
                 if annotation is not None and (type(result) is Value or result == Constant(value=None)):
                     typed = self.typed(annotation, frame)
                     result = typed if typed is not UNKNOWN else result
@@ -285,6 +274,7 @@ class Expressions(Assignments):
                 for part in parts if operator == "del" else ():
                     if isinstance(part, Subscript | Attribute):
                         self._mutate(part.value, " del", values_, node.line, frame)
+                        self._store("__delitem__", self.evaluate(part.value, frame), unknown(*values_), part, frame)
                 return unknown(*values_)
             case Block():
                 self._execute(node, frame)
@@ -320,6 +310,7 @@ class Expressions(Assignments):
             else:
                 arguments.append(value)
         keywords = {key: self.evaluate(value, frame) for key, value in node.keywords.items()}
+        site = PassedCall(node, frame, tuple(arguments), keywords)
         if isinstance(function, Attribute):
             if function.key in MUTATING and isinstance(owner, Listing | Dictionary):
                 self._mutate(function.value, f".{function.key}()", [*arguments, *keywords.values()], node.line, frame)
@@ -332,7 +323,10 @@ class Expressions(Assignments):
             if isinstance(owner, Argument) and owner.name:
                 self._use(owner)
                 if function.key == "split" and arguments[:1] == [Constant(value=",")]:
-                    self._note_form("comma-separated", owner, node, frame)
+                    self._note_limit(owner, "comma-separated", node.line, frame, FORM)
+            is_logger = function.key in _LOGGING and "log" in dotted_name(function.value).lower()
+            if self.log_file and is_logger and not self.trace.logs:
+                self._note(self.trace.logs, "log", frame, node.line, self.log_file)
             target = self.member(owner, function.key)
             is_known = isinstance(target, Closure | External) and not self._is_container(owner, frame)
             if function.key in MUTATING and not is_known:
@@ -340,15 +334,13 @@ class Expressions(Assignments):
             is_new = isinstance(target, Closure) and not self._is_state(function.value, frame)
             if isinstance(owner, Argument) and target.parameters and not isinstance(target, Closure):
                 target = unknown(target)
-            result = self.call(target, tuple(arguments), keywords, node, frame, is_new=is_new)
+            result = self.call(target, site, is_new=is_new)
             return self._mapped(owner, arguments, node, frame) or result if function.key == "map" else result
         target = self.evaluate(function, frame)
         if isinstance(function, Name) and function.id == "super" and not frame.module.is_python:
             target = self.member(target, "constructor")
-            return (
-                self.call(target, tuple(arguments), keywords, node, frame) if isinstance(target, Closure) else UNKNOWN
-            )
-        return self.call(target, tuple(arguments), keywords, node, frame)
+            return self.call(target, site) if isinstance(target, Closure) else UNKNOWN
+        return self.call(target, site)
 
     def _mapped(self, owner: Value, arguments: Sequence[Value], node: CallSite, frame: CallFrame) -> Value | None:
         """Return the list that a function makes of the items of an unknown one, where it gives texts or objects."""
@@ -398,7 +390,8 @@ class Expressions(Assignments):
                 default = arguments[1] if len(arguments) > 1 else unknown(owner)
                 return self._taken(owner.get(first.value) or default, first.value, frame)
             case Dictionary() if key == "get" and owner.items:
-                return made_from(join(owner.values), first.parameters)
+                name = first.name if isinstance(first, Argument) and owner.is_whole else ""
+                return made_from(_by_key(owner, name), first.parameters)
             case Dictionary() if key in ("items", "values") and rows_of(entries_of(owner)):
                 return entries_of(owner) if key == "items" else Listing(values=owner.values)
             case Listing(values=values) if key in ("find", "filter") and isinstance(first, Closure):
@@ -418,6 +411,11 @@ class Expressions(Assignments):
                     if key == "map"
                     else unknown(result, owner)
                 )
+            case Value() if key == "find" and isinstance(first, Closure) and self._asks_tool(first, frame):
+                record, scope = self.records[self.trace.name]
+                self.trace.has_record = True
+                with self.muted():
+                    return self.evaluate(record, CallFrame(module=scope.module, parent=scope))
             case External() if key in _PARSING and _is_request(first):
                 return first  # schema.parse(args), Model.model_validate(arguments)
             case ClassValue() if key in _MAKING_MODELS and self.data_fields(owner):
@@ -428,7 +426,7 @@ class Expressions(Assignments):
             case Constant(value=str()) | PartialText() | Listing() | Dictionary():
                 if isinstance(owner, Listing | Dictionary) and owner != UNKNOWN and key not in _BUILTIN_METHODS:
                     return None
-                self._call_back(arguments, {}, node, frame)
+                self._call_back(PassedCall(node, frame, arguments, {}))
                 self._use(owner, *arguments)
                 if key == "format" and (pattern := text_of(owner)) is not None:
                     opening, *pieces = _FIELD.split(pattern)
@@ -442,6 +440,18 @@ class Expressions(Assignments):
                 )
             case _:
                 return None
+
+    def _asks_tool(self, test: Closure, frame: CallFrame) -> bool:
+        """Return whether a function finds the tool's own record by its name: `(tool) => tool.name === name`."""
+        body = test.function.body.statements
+        parent = test.scope if isinstance(test.scope, CallFrame) else frame
+        match body[0].value if len(body) == 1 and isinstance(body[0], Return) else None:
+            case Compare(left=left, operator="==", right=right) if self.trace.name in self.records:
+                sides = [side for side in (left, right) if not (isinstance(side, Attribute) and side.key == "name")]
+                with self.muted():
+                    values = [self.evaluate(side, CallFrame(module=test.module, parent=parent)) for side in sides]
+                return len(values) == 1 and any(holds(part, self.trace.name) for part in alternatives(values[0]))
+        return False
 
     def _dumped(self, model: Instance, fields: Mapping[str, bool], node: CallSite, frame: CallFrame) -> Value:
         """Return a model as a map: `berth.model_dump(include={"depth"}, exclude_none=True)`."""
@@ -495,6 +505,9 @@ class Expressions(Assignments):
 
     def _index(self, node: Subscript, frame: CallFrame) -> Value:
         value, key = self.evaluate(node.value, frame), self.evaluate(node.key, frame)
+        is_plain = isinstance(key, Argument) and bool(key.name) and not key.is_trimmed
+        if is_plain and isinstance(value, Dictionary) and value.is_whole and value.items:
+            return self._choose(value, key, frame)
         self._use(key)
         if node.is_slice:
             if isinstance(value, Constant) and isinstance(value.value, str) and isinstance(node.key, Collection):
@@ -508,6 +521,8 @@ class Expressions(Assignments):
         is_whole = len(names) == len(alternatives(key))
         if names and (is_whole or isinstance(value, Instance)):  # this[name], where a prefix may be taken off the name
             members = [self._taken(self.member(value, name), name, frame) for name in names]
+            if self.trace.name in names and isinstance(own := members[names.index(self.trace.name)], Closure):
+                return own  # the tool's name may have a prefix, but this is what it names
             return join([*members, *([] if is_whole else [unknown(key)])])
         rows = alternatives(value)
         if isinstance(key, Constant) and isinstance(key.value, int) and all(isinstance(row, Listing) for row in rows):
@@ -533,19 +548,32 @@ class Expressions(Assignments):
     def _note_arm(self, module: ProjectModule, node: SyntaxNode, frame: CallFrame) -> None:
         self.trace.arms.append(Arm(module.path, node, frame.depth, len(self.trace.handed)))
 
+    def _choose(self, table: Dictionary, key: Value, frame: CallFrame) -> Value:
+        """Return what a table has under a parameter's value, `RATES[unit]`; Python fails for values that it lacks."""
+        (name,) = key.parameters
+        compared = self.trace.exhausted if frame.module.is_python else self.trace.compared
+        compared.setdefault(name, {}).update(dict.fromkeys(word for word, _ in table.items))
+        self.trace.used.add(name)
+        self.trace.chained.add(name)
+        return _by_key(table, name)
+
+    def _evaluate_open(self, node: SyntaxNode, frame: CallFrame) -> Value:
+        """Return the value of what may be null and is held against that: `RATES[unit] ?? 1`, `RATES[unit]?.rate`."""
+        before = set(self.trace.chained) if isinstance(node, Subscript) else None
+        value = self.evaluate(node, frame)
+        self.trace.answered |= self.trace.chained - before if before is not None else set()
+        return value
+
+    def _answer(self, condition: str) -> None:
+        """Note the parameters for all of whose other values something is done: `kind != "sloop"`."""
+        parts = map(EXCLUDED.fullmatch, condition.split(" and "))
+        self.trace.answered |= {part[1] for part in parts if part}
+
     def _slice(self, node: Subscript, value: Value, frame: CallFrame) -> None:
         bounds = node.key.values if isinstance(node.key, Collection) else ()
         last = bounds[1] if len(bounds) > 1 else None
         if isinstance(last, Literal) and isinstance(last.value, int) and last.value > 0 and len(value.parameters) == 1:
-            self._note(
-                self.trace.limits,
-                "limit",
-                frame.module,
-                node.line,
-                frame.depth,
-                f"the first {last.value}",
-                parameters=value.parameters,
-            )
+            self._note(self.trace.limits, "limit", frame, node.line, f"the first {last.value}", value.parameters)
 
     def _logic(self, node: Logic, frame: CallFrame) -> Value:
         if node.operator == "not":
@@ -560,8 +588,10 @@ class Expressions(Assignments):
                     self._conditions = conditions
                     return Constant(value=False)
                 self._conditions = (*self._conditions, positive) if positive else self._conditions
+                self._answer(positive)
                 continue
-            value = self.evaluate(inner, frame)
+            is_last = inner is node.values[-1]
+            value = self.evaluate(inner, frame) if is_last else self._evaluate_open(inner, frame)
             if node.operator == "or":
                 if isinstance(value, Constant) and not value.value:
                     continue
@@ -580,14 +610,15 @@ class Expressions(Assignments):
 
     def _choice(self, test: SyntaxNode, body: SyntaxNode, otherwise: SyntaxNode, frame: CallFrame) -> Value:
         outcome, positive, negative = self._test(test, frame)
-        conditions = self._conditions
+        sides = [(body, True, positive), (otherwise, False, negative)]
+        sides = [side for side in sides if outcome is None or outcome is side[1]]
         values: list[Value] = []
-        for side, side_outcome, words in ((body, True, positive), (otherwise, False, negative)):
-            if outcome is None or outcome is side_outcome:
-                self._conditions = (*conditions, words) if words else conditions
+        for side, _, words in sides:
+            with self._under(words):
                 values.append(self.evaluate(side, frame))
-        self._conditions = conditions
-        return join(values)
+            if not isinstance(side, Choice):
+                self._answer(words)
+        return join(values, [words for *_, words in sides])
 
     def _raised(self, value: SyntaxNode, line: int, frame: CallFrame) -> None:
         if not isinstance(value, CallSite):
@@ -595,9 +626,8 @@ class Expressions(Assignments):
         values = [self.evaluate(argument, frame) for argument in (*value.arguments, *value.keywords.values())]
         message = next((value for value in values if len(text_of(value) or "") > 3), None)
         if message is not None:
-            place = (frame.module, line, frame.depth)
-            text, names = text_of(message) or "", message.parameters
-            self._note(self.trace.errors, last_name(value.function), *place, text, parameters=names)
+            text, kind = text_of(message) or "", last_name(value.function)
+            self._note(self.trace.errors, kind, frame, line, text, message.parameters)
 
     def _error_result(self, value: Value, line: int, frame: CallFrame) -> None:
         """Note an error that is returned as a normal result: `{"error": …}`, `"Error: …"`, `isError: true`."""
@@ -611,8 +641,12 @@ class Expressions(Assignments):
             else:
                 error = record if (text_of(record) or "").lower().startswith("error") else None
             if error is not None and (message := text_of(error)):
-                place = (frame.module, line, frame.depth)
-                self._note(self.trace.errors, "result", *place, message, parameters=error.parameters)
+                self._note(self.trace.errors, "result", frame, line, message, error.parameters)
+
+
+def _by_key(table: Dictionary, name: str) -> Value:
+    """Return what a table has under a key that is not known: on each value of the parameter that it is, if any."""
+    return join(table.values, [f"{name} == {word!r}" for word, _ in table.items] if name else ())
 
 
 def _tells_failure(value: Value) -> bool:
@@ -625,40 +659,7 @@ def _is_request(value: Value) -> bool:
     return ALL in value.parameters and isinstance(value, Argument | Dictionary)
 
 
-def _sides(test: Compare) -> Iterator[tuple[Name, str, SyntaxNode]]:
-    """Yield the names of a comparison, each with the operator as seen from it and the other side."""
-    for side, sign, other in (
-        (test.left, test.operator, test.right),
-        (test.right, MIRRORED.get(test.operator, ""), test.left),
-    ):
-        if isinstance(side, Name):
-            yield side, sign, other
-
-
 MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-_FIRST: Mapping[tuple[str, int | None], int] = {
-    ("<", 0): 0,
-    (">=", 0): 0,
-    ("<=", 0): 1,
-    (">", 0): 1,
-    ("<", 1): 1,
-    (">=", 1): 1,
-}
-"""The first index by what is held against it: `line > 0` begins at 1."""
-
-_LAST = {0: ("<", ">="), 1: ("<=", ">")}
-"""Operators between an index and the length, by the first index."""
-
-
-def _number(node: SyntaxNode) -> int | None:
-    return node.value if isinstance(node, Literal) and type(node.value) is int else None
-
-
-def _is_length(node: SyntaxNode) -> bool:
-    """Return whether an expression is a length: `len(slides)`, `slides.length`."""
-    if isinstance(node, CallSite):
-        return isinstance(node.function, Name) and node.function.id == "len"
-    return isinstance(node, Attribute) and node.key == "length"
 
 
 def _compared(left: Value, operator: str, right: Value) -> bool | None:

@@ -3,6 +3,7 @@
 The code is read with what is known of its values; it is never run.
 """
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, holds
-from tdqs_mcp.code.expressions import MIRRORED, Expressions
-from tdqs_mcp.code.knowledge import PEER
+from tdqs_mcp.code.expressions import EXCLUDED, MIRRORED, Expressions
+from tdqs_mcp.code.knowledge import ADDS, PEER
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -75,9 +76,8 @@ class Interpreter(Expressions):
                 self._invoke(inner, (), {}, depth=0, line=inner.function.line)
         except RecursionError:
             value = UNKNOWN
-            self._note(
-                self.trace.unresolved, "nesting", handler.module, handler.function.line, 0, "code nests too deep"
-            )
+            frame = CallFrame(module=handler.module, parent=self.scope_of(handler.module))
+            self._note(self.trace.unresolved, "nesting", frame, handler.function.line, "code nests too deep")
         self.trace.results.append(value)
         kind = "sql-unknown" if self.trace.is_read_only else "sql-write"
         peer = self.trace.peers.pop() if len(self.trace.peers) == 1 else ""
@@ -90,6 +90,10 @@ class Interpreter(Expressions):
             for effect in self.trace.effects
             if not (effect.kind.startswith("state") and any(map(partial(_is_of, effect), self.trace.caches)))
         ]
+        entries = [(_entry(effect), effect.harm) for effect in self.trace.effects if effect.entry is not None]
+        last = dict(entries)
+        passing = {entry for entry in last if (entry, ADDS) in entries and last[entry] != ADDS}
+        self.trace.effects = [effect for effect in self.trace.effects if _entry(effect) not in passing]
         return self.trace
 
     def _execute(self, block: Block, frame: CallFrame) -> bool:
@@ -98,9 +102,7 @@ class Interpreter(Expressions):
         for position, statement in enumerate(block.statements):
             match statement:
                 case If():
-                    if position == 0 or not isinstance(block.statements[position - 1], If):
-                        self._exhaust(block.statements[position:], frame)
-                    leaving = self._branch(statement, frame)
+                    leaving = self._leaving = self._branch(statement, frame)
                     if leaving is None:
                         self._conditions = conditions
                         return True
@@ -111,11 +113,13 @@ class Interpreter(Expressions):
                     self._repeat(body, frame)
                 case Try(body=body, handlers=handlers):
                     before, limits = len(self.trace.errors), len(self.trace.limits)
+                    exhausted = {name: dict(values) for name, values in self.trace.exhausted.items()}
                     self._execute(body, frame)
                     if handlers and not any(
                         isinstance(node, Raise | Return) for part in handlers for node in walk(part)
                     ):
                         del self.trace.errors[before:]  # what is caught here and goes on fails no call
+                        self.trace.exhausted = exhausted
                         self.trace.limits[limits:] = [part for part in self.trace.limits[limits:] if part.kind != FORM]
                     for handler in handlers:  # try: stat(path); except: write(path)
                         was_catching, frame.is_catching = frame.is_catching, True
@@ -129,6 +133,9 @@ class Interpreter(Expressions):
                 case Import(names=names):
                     for name, origin in names.items():
                         frame.names[name] = self.imported(frame.module, *origin)
+                case Raise() if position == 0 or isinstance(block.statements[position - 1], If | Assign):
+                    self._note_refusal(frame)
+                    self.evaluate(statement, frame)
                 case Other(operator="global", parts=parts):
                     frame.outer.update(part.id for part in parts if isinstance(part, Name))
                 case _:
@@ -167,74 +174,35 @@ class Interpreter(Expressions):
         frame.names |= {name: grown_text(value, frame.names[name]) for name, value in before.items()}
         frame.names |= {name: repeating(value, frame.names[name]) for name, value in lists.items()}
 
-    def _exhaust(self, statements: Sequence[SyntaxNode], frame: CallFrame) -> None:
-        """Note `if action == "list": … elif action == "add": … else: raise`, and the same as conditions that return."""
-        values: dict[str, set[object]] = {}
-        pending = list(statements)
-        while pending:
-            statement = pending.pop(0)
-            if isinstance(statement, Raise):
-                for name, compared in values.items():
-                    self.trace.exhausted.setdefault(name, set()).update(compared)
-                return
-            if not isinstance(statement, If):
-                values = {} if values and not isinstance(statement, Assign) else values
-                continue
-            name, compared = self._tested(statement.test, frame)
-            leaves = statement.body.statements and isinstance(statement.body.statements[-1], Return | Raise)
-            if not name or (values and name not in values):
-                values = {}
-                continue
-            values.setdefault(name, set()).update(compared)
-            if statement.otherwise.statements:
-                pending = [*statement.otherwise.statements, *(pending if leaves else ())]
-            elif not leaves:
-                values = {}
+    def _note_refusal(self, frame: CallFrame) -> None:
+        """Note the values of a parameter that have a branch, where all others end in an error.
 
-    def _tested(self, test: SyntaxNode, frame: CallFrame) -> tuple[str, set[object]]:
-        """Return the parameter that a condition compares with constants, and these."""
-        tests = test.values if isinstance(test, Logic) and test.operator == "or" else [test]
-        name, values = "", set[object]()
-        for part in tests:
-            if (
-                not isinstance(part, Compare)
-                or part.operator not in ("==", "in")
-                or not isinstance(part.left, Name | Attribute)
-            ):
-                return "", set()
-            with self.muted():
-                left, right = self.evaluate(part.left, frame), self.evaluate(part.right, frame)
-            constants = [
-                value.value
-                for value in (right.values if isinstance(right, Listing) else (right,))
-                if isinstance(value, Constant)
-            ]
-            if not isinstance(left, Argument) or left.is_trimmed or not left.name or not constants:
-                return "", set()
-            if name not in ("", left.name):
-                return "", set()
-            name = left.name
-            values.update(constants)
-        return name, values
+        `if how == "tow": … elif how == "sail": … else: raise`, and the same as conditions that return.
+        """
+        parts = [EXCLUDED.fullmatch(part) for words in self._conditions for part in words.split(" and ")]
+        names = {part[1] if part else "" for part in parts}
+        if len(names) == 1 and "" not in names and not (self._unclear or frame.is_catching):
+            values = (value for part in parts if part for value in ast.literal_eval(f"[{part[2]}]"))
+            self.trace.exhausted.setdefault(names.pop(), {}).update(dict.fromkeys(values))
 
     def _branch(self, statement: If, frame: CallFrame) -> str | None:
         """Follow a condition; return the condition of what comes after it, where one side returns; None for nothing."""
         statement = self._first_case(statement, frame)
         outcome, positive, negative = self._test(statement.test, frame)
-        conditions, unclear, failures = self._conditions, self._unclear, len(self.trace.errors)
+        unclear, failures = self._unclear, len(self.trace.errors)
         before = dict(frame.names)
         self._note_replacement(statement, frame)
         if outcome is not False:
             self._narrow(statement.test, frame)
             if self._tells_tool(statement.test, frame, is_certain=outcome is True):
                 self._note_arm(frame.module, statement.body, frame)
-            self._conditions = (*conditions, positive) if positive else conditions
             self._unclear = unclear + (outcome is None and not positive)
             negated = statement.test.values[0] if isinstance(statement.test, Logic) else statement.test
             is_missing = isinstance(statement.test, Logic) and statement.test.operator == "not"
-            with self._missing(negated if is_missing else statement, frame):
+            with self._under(positive), self._missing(negated if is_missing else statement, frame):
                 self._execute(statement.body, frame)
-        self._conditions, self._unclear = conditions, unclear
+            self._answer(positive)
+        self._unclear = unclear
         last = statement.body.statements[-1] if statement.body.statements else None
         is_refused = isinstance(last, Return | Raise) and any(
             (error.path, error.line) == (frame.module.path, last.line) for error in self.trace.errors[failures:]
@@ -246,22 +214,30 @@ class Interpreter(Expressions):
             if outcome is None:
                 frame.names.clear()
                 frame.names.update(before)
-            self._conditions = (*conditions, negative) if negative else conditions
             self._unclear = unclear + (outcome is None and not negative)
-            self._execute(statement.otherwise, frame)
+            with self._under(negative):
+                self._execute(statement.otherwise, frame)
             self._unclear = unclear
+            if not all(isinstance(part, If) for part in statement.otherwise.statements):
+                self._answer(negative)
         if outcome is None:
             for name, value in after.items():
                 if name in frame.names and frame.names[name] != value:
-                    frame.names[name] = _both(frame.names[name], value)
+                    frame.names[name] = _both(frame.names[name], value, negative, positive)
                 else:
                     frame.names.setdefault(name, value)
-        self._conditions = conditions
         if isinstance(last, Raise):
             self._guard(statement.test, frame)
         if outcome is True and isinstance(last, Return):
             return None
         is_left = outcome is None and isinstance(last, Return) and not is_refused
+        if not statement.otherwise.statements:
+            name = positive.partition(" == ")[0] if not isinstance(last, Return | Raise) else ""
+            if any(part.startswith(f"{name} != ") for words in self._conditions for part in words.split(" and ")):
+                self.trace.chained.add(name)  # the end of a chain without `else`
+            self._answer(negative if is_left else "")
+        elif is_left and isinstance(statement.otherwise.statements[0], If) and self._leaving:
+            return f"{negative} and {self._leaving}" if negative else ""
         return negative if is_left and not statement.otherwise.statements else ""
 
     def _tells_tool(self, test: SyntaxNode, frame: CallFrame, *, is_certain: bool) -> bool:
@@ -359,9 +335,8 @@ class Interpreter(Expressions):
                     word = _BOUNDED.get((sign, is_negated))
                     names = {part.name for part in alternatives(value) if isinstance(part, Argument)} - {""}
                     if word and isinstance(bound, Constant) and type(bound.value) in (int, float) and len(names) == 1:
-                        place = (frame.module, refused.line, frame.depth)
                         text = f"{measure}{word} {bound.value}"
-                        self._note(self.trace.limits, "limit", *place, text, parameters=frozenset(names))
+                        self._note(self.trace.limits, "limit", frame, refused.line, text, frozenset(names))
 
     def _guard(self, test: SyntaxNode, frame: CallFrame) -> None:
         """Note `if not query.strip().upper().startswith("SELECT"): raise …`, and its contrary."""
@@ -398,6 +373,11 @@ def _is_of(change: Sighting, container: tuple[str, str]) -> bool:
     return change.path == path and re.match(re.escape(words) + r"(\[\]|\.\w+\(\)| del)?$", change.text) is not None
 
 
+def _entry(effect: Sighting) -> tuple[str, str, Value | None]:
+    """Return what is put into a map or taken out of it: `queue.set(name, call)` and `queue.delete(name)` leave none."""
+    return effect.path, re.sub(r"(\[\]|\.\w+\(\)| del)$", "", effect.text), effect.entry
+
+
 def _is_growing(node: Assign) -> bool:
     """Return whether a variable is set to itself with something behind it: `text += line`."""
     parts = node.value.parts if isinstance(node.value, Template | Other) else ()
@@ -405,7 +385,7 @@ def _is_growing(node: Assign) -> bool:
     return isinstance(first, Name) and isinstance(node.target, Name) and first.id == node.target.id
 
 
-def _both(before: Value, after: Value) -> Value:
+def _both(before: Value, after: Value, without: str, condition: str) -> Value:
     """Return what a variable holds after a condition: of a table or list, also what is put into it on the condition."""
     match before, after:
         case Dictionary(), Dictionary():
@@ -418,4 +398,4 @@ def _both(before: Value, after: Value) -> Value:
             few, many = sorted((before, after), key=lambda listing: len(listing.values))
             if many.values[: len(few.values)] == few.values:
                 return replace(many, optional=many.optional | set(many.values[len(few.values) :]))
-    return join([after, before])
+    return join([after, before], [condition, without])

@@ -1,6 +1,6 @@
 """The behaviour hints, as far as the code proves them: true, false or unknown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
@@ -18,6 +18,9 @@ _STATES = frozenset({"state-in-memory", "state-unknown"})
 _NEAR = frozenset("file-unknown file-write file-delete".split()) | _STATES
 """Kinds of what was left open that reach no other machine, whatever else they do."""
 
+MAX_EVIDENCE = 5
+"""Lines that a verdict names."""
+
 MAX_STATE_DEPTH = 3
 """Calls between the handler and a change in memory that is the tool's own work; deeper ones are a library's."""
 
@@ -29,6 +32,7 @@ class Verdicts(TypedDict):
     destructive: Proof
     idempotent: Proof
     open_world: Proof
+    evidence: Mapping[str, tuple[str, ...]]
 
 
 def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdicts:
@@ -36,27 +40,36 @@ def judge(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> Verdic
 
     What could not be followed makes a verdict unknown, never clean.
     """
+    doubtful = [part for part in unresolved if not part.is_housekeeping]
+    doubtful += [effect for effect in effects if effect.is_housekeeping and effect.parameters]
+    effects = [effect for effect in effects if not effect.is_housekeeping]
     changes = [effect for effect in effects if is_change(effect)]
-    is_doubtful = bool(unresolved) or any(map(_is_open, effects))
     # `self.data.append(task); self.save()`: what is saved was made from the agent's words
     is_saving = any(effect.kind in _STATES and _is_remembered(effect) for effect in effects)
-    is_changing = any(_is_own(effect) or (is_saving and effect.kind == "file-write") for effect in changes)
-    read_only = False if is_changing else None if is_doubtful or changes else True
-    destructive = False if read_only else None
-    if any(effect.harm == DESTROYS for effect in changes if _is_own(effect)):
-        destructive = True
-    elif not any(_may_take(effect) for effect in (*effects, *unresolved)):
-        destructive = False
+    own = [effect for effect in changes if _is_own(effect) or (is_saving and effect.kind == "file-write")]
+    doubts = [*doubtful, *filter(_is_open, effects), *changes]
+    read_only: Proof = False if own else "unknown" if doubts else True
+    taking = [effect for effect in changes if effect.harm == DESTROYS and _is_own(effect)]
+    perhaps = [sighting for sighting in (*doubtful, *effects) if _may_take(sighting)]
+    remote = [effect for effect in effects if _is_remote(effect)]
+    lost = [sighting for sighting in (*unresolved, *doubtful) if sighting.kind not in _NEAR]
+    lost += [effect for effect in effects if effect.kind == "runs-code" or _is_doubtful(effect)]
+    decisive = {"readOnly": own or doubts, "destructive": taking or perhaps, "openWorld": remote or lost}
     return Verdicts(
-        read_only=_proof(read_only),
-        destructive=_proof(destructive),
-        idempotent=True if read_only else "unknown",
-        open_world=_proof(_open_world(effects, unresolved)),
+        read_only=read_only,
+        destructive=True if taking else False if read_only is True or not perhaps else "unknown",
+        idempotent=True if read_only is True else "unknown",
+        open_world=True if remote else "unknown" if lost else False,
+        evidence={
+            hint: tuple(dict.fromkeys(map(_words, several)))[:MAX_EVIDENCE] for hint, several in decisive.items()
+        },
     )
 
 
-def _proof(verdict: bool | None) -> Proof:  # noqa: FBT001  # a verdict
-    return "unknown" if verdict is None else verdict
+def _words(sighting: Sighting) -> str:
+    kind = f"{sighting.kind} " if sighting.kind in _EFFECTS else ""
+    when = f" if {' and '.join(sighting.conditions)}" if sighting.conditions else ""
+    return f"{kind}{sighting.text or ''} at {sighting.path}:{sighting.line}{when}".replace("  ", " ")
 
 
 def is_change(effect: Sighting) -> bool:
@@ -68,7 +81,7 @@ def is_change(effect: Sighting) -> bool:
 
 def _is_remembered(state: Sighting) -> bool:
     """Return whether a change in memory keeps the agent's words, and is no entry of a map that may be a cache."""
-    return state.depth <= MAX_STATE_DEPTH and bool(state.parameters) and not state.is_entry
+    return state.depth <= MAX_STATE_DEPTH and bool(state.parameters) and not (state.entry and state.harm == ADDS)
 
 
 def _is_open(effect: Sighting) -> bool:
@@ -97,11 +110,8 @@ def _is_own(effect: Sighting) -> bool:
     return bool(effect.parameters) or effect.depth <= 1 or effect.kind == "runs-code" or effect.is_alone
 
 
-def _open_world(effects: Sequence[Sighting], unresolved: Sequence[Sighting]) -> bool | None:
-    is_remote = any(effect.kind in _NETWORK and not is_local(effect.host) for effect in effects)
-    # What the agent writes and the tool runs may reach anything.
-    is_any_code = any(effect.kind == "runs-code" and effect.parameters for effect in effects)
-    if is_remote or is_any_code or any("remote" in effect.program for effect in effects):
-        return True
-    is_lost = any(sighting.kind not in _NEAR for sighting in unresolved)
-    return None if is_lost or any(effect.kind == "runs-code" or _is_doubtful(effect) for effect in effects) else False
+def _is_remote(effect: Sighting) -> bool:
+    """Return whether an effect reaches another machine, as what the agent writes and the tool runs may."""
+    if effect.kind in _NETWORK:
+        return not is_local(effect.host)
+    return (effect.kind == "runs-code" and bool(effect.parameters)) or "remote" in effect.program

@@ -100,6 +100,11 @@ class Spec:
                     return None  # the tool's own program, which took too long
                 is_told = any(value.parameters for value in (target, *arguments[:1]))
                 return _process("kill", program_effects(["kill"] if is_told else []))
+            case "runs-code" if details and not any(
+                isinstance(value, External) and last_name(value.name) in details
+                for value in (*arguments, *keywords.values())
+            ):
+                return None
             case "http":
                 return _request(details, target, arguments, keywords)
             case "message":
@@ -137,6 +142,7 @@ class Spec:
             case _:
                 word = last_name(target.name)
                 words = " ".join(word.replace("_", "-") if detail == "*" else detail for detail in details)
+                words = "" if kind == "runs-code" else words
                 if kind == "process":
                     plain = [*words.split(), *spelled(arguments, keywords)] if details else []
                     return _process(words or word, program_effects(plain))
@@ -240,9 +246,6 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class _Language:
-    by_hand: frozenset[str]
-    """Packages of whose calls the file kept by hand says more than that all are a client's."""
-
     harmless: frozenset[str]
     containers: frozenset[str]
     fleeting: frozenset[str]
@@ -264,12 +267,10 @@ def _load(name: str) -> _Language:
             packages.setdefault(package, {}).update(calls)
     methods = _calls(data["methods"])
     own = frozenset(data["harmless"].split())
-    by_hand = own.union(name for name in packages if packages[name].keys() != {"*"})
     derived = _derived()[name]
     for package, entry in derived["packages"].items():
         packages[package] = _calls(entry) | packages.get(package, {})
     return _Language(
-        by_hand=by_hand,
         harmless=own | frozenset(derived["harmless"].split()) - packages.keys(),
         containers=frozenset(data["containers"].split()),
         fleeting=frozenset(data["fleeting"].split()),
@@ -542,8 +543,8 @@ def _certainty(statement: LibraryEffect) -> int:
 
 
 def _statement_text(text: str | None) -> LibraryEffect:
-    if text is None:
-        return LibraryEffect("sql-unknown", "")
+    if not text:
+        return LibraryEffect("sql-unknown" if text is None else "db-read", "")
     beginning = " ".join(text.split())[:80]
     if _WRITES.search(text):
         return LibraryEffect("sql-write", beginning, harm=statement_harm(beginning))

@@ -284,7 +284,7 @@ class PythonSchemas(ConstantReader):
             raise UnreadError(f"a model is made at {here.place}")
         node: Class = here.node
         lineage = list(self._lineage(here))
-        names = {last_name(base) for part in lineage for base in _bases(part.node)}
+        names = {last_name(base) for part in lineage for base in getattr(part.node, "bases", ())}
         if names & _ENUMS:
             values = [
                 self.json(part.part(value))
@@ -332,10 +332,6 @@ class PythonSchemas(ConstantReader):
                 yield current
                 with suppress(UnreadError):
                     pending += [self.locate(current.part(base)) for base in current.node.bases]
-
-
-def _bases(node: SyntaxNode) -> Sequence[SyntaxNode]:
-    return node.bases if isinstance(node, Class) else ()
 
 
 def _documented(here: Expression, node: Class) -> Schema:

@@ -1,33 +1,33 @@
 """Reading a project: its files, its tools, and what the code of each does. Nothing is run or imported."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tdqs_mcp.code.definitions import DefinitionReader
+from tdqs_mcp.code.definitions import DefinitionReader, StaticDefinition
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.hint_verdicts import is_change, judge
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
 from tdqs_mcp.code.nodes import (
     Block,
     CallSite,
-    Collection,
     Function,
     Literal,
     Name,
+    ObjectLiteral,
     Return,
-    Subscript,
     SyntaxNode,
     walk,
 )
 from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
-from tdqs_mcp.code.project import Project, dotted_name
-from tdqs_mcp.code.registrations import Registration, is_context
+from tdqs_mcp.code.places import plain
+from tdqs_mcp.code.project import Project, last_name
+from tdqs_mcp.code.registrations import Registration
 from tdqs_mcp.code.result_forms import ResultReader
 from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
 from tdqs_mcp.code.trace import ALL, FORM, Arm, CallFrame, CallTrace, Sighting
-from tdqs_mcp.code.values import Closure, Constant, Dictionary, External, Listing, Value, alternatives, text_of
+from tdqs_mcp.code.values import Closure, Constant, Dictionary, Value, text_of
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
     CodeEffect,
@@ -53,6 +53,16 @@ MIN_SHARED = 4
 _SHARED_CHANGES = frozenset(
     "process state-in-memory file-write file-delete sql-write http-write sends-data-out".split()
 )
+_METHODS = frozenset("GET HEAD OPTIONS POST PUT PATCH DELETE".split())
+
+_TOLD_APART = frozenset(["file-write", "http-write", "sql-write", "process"])
+"""Kinds of changes of which a line may make several, by the agent's choice: of statements, of commands."""
+
+_LOG_FILES = frozenset(
+    "FileHandler RotatingFileHandler TimedRotatingFileHandler WatchedFileHandler DailyRotateFile".split()
+)
+"""Classes of handlers that write a log to a file."""
+
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -67,6 +77,12 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     computed = [registration for registration in registrations if registration.is_computed]
     problems += [f"{part.module.path}:{part.line}: the name of a tool is computed" for part in computed]
     registrations = [registration for registration in registrations if not registration.is_computed]
+    interpreter.records = {
+        part.name: (part.node, interpreter.scope_of(part.module))
+        for part in registrations
+        if isinstance(part.node, ObjectLiteral) and part.dispatched
+    }
+    interpreter.log_file = next(_log_files(interpreter.project), "")
     traces = [_follow(interpreter, registration) for registration in registrations]
     _mark_unanswered(list(zip(registrations, traces, strict=True)))
     _mark_creating([trace for trace in traces if trace])
@@ -74,8 +90,8 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     results = ResultReader(interpreter)
     reader = DefinitionReader(interpreter, registrations)
     tools = [
-        replace(_tool(registration, trace, results), places=reader.places(registration, reader.read(registration)))
-        for registration, trace in zip(registrations, traces, strict=True)
+        replace(_tool(registration, trace, results, definition), places=reader.places(registration, definition))
+        for registration, trace, definition in zip(registrations, traces, map(reader.read, registrations), strict=True)
     ]
     shared = {handler for handler, count in Counter(tool.handler for tool in tools).items() if count > 1}
     tools = [
@@ -96,6 +112,17 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     if not tools and not computed:
         problems.append(_no_tools(interpreter.project))
     return CodeReport(folder=folder_of(root).as_posix(), tools=tuple(tools), problems=(*problems, *lost))
+
+
+def _log_files(project: Project) -> Iterator[str]:
+    """Yield the lines that make a logger write to a file."""
+    for module in project.modules:
+        for node in module.tree.nodes:
+            match node:
+                case CallSite(function=function, keywords=keywords, line=line):
+                    name = last_name(function)
+                    if name in _LOG_FILES or (name == "basicConfig" and "filename" in keywords):
+                        yield f"{module.path}:{line}"
 
 
 def _follow(interpreter: Interpreter, registration: Registration) -> CallTrace | None:
@@ -123,7 +150,7 @@ def _mark_unanswered(tools: Sequence[tuple[Registration, CallTrace | None]]) -> 
     dispatched = [(tool, trace) for tool, trace in tools if tool.dispatched and trace is not None]
     branching = {tool.handler for tool, trace in dispatched if trace.arms}
     for tool, trace in dispatched:
-        if tool.handler in branching and not trace.arms and tool.handler is not None:
+        if tool.handler in branching and not (trace.arms or trace.has_record) and tool.handler:
             place = (tool.handler.module.path, tool.handler.function.line)
             text = f"no branch for {tool.name}"
             trace.unresolved.append(Sighting(kind="handler", path=place[0], line=place[1], depth=0, text=text))
@@ -150,15 +177,13 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
     That is what many tools do whatever they are asked, such as caches of tokens, and what every tool does beside its
     work, even with its arguments, such as logs; and lines that four tools, or all of fewer, append to a file that
     none of them names, or that hold nothing of what the agent says. Lines that nearly all tools append are a log,
-    which is no change.
+    which is no change. What four tools reach by the very same call of a function is a connection or the like: nobody
+    knows what is called there, but it is not what one of them is for.
     """
     traces = [trace for _, trace in tools]
-    plain = Counter(
-        place
-        for trace in traces
-        for place in {_place(sighting) for sighting in trace.effects if not sighting.parameters}
-    )
-    reached = Counter(place for trace in traces for place in {_place(sighting) for sighting in trace.effects})
+    plain = _count(traces, lambda sighting: None if sighting.parameters else _place(sighting))
+    reached = _count(traces, _place)
+    same = _count(traces, lambda sighting: (_place(sighting), sighting.origin) if sighting.origin else None)
     most = max(MIN_SHARED, len(traces) * 9 // 10)
     several = min(MIN_SHARED, max(2, len(traces)))
 
@@ -169,32 +194,39 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
         return is_appended(sighting) and reached[_place(sighting)] >= most
 
     def is_housekeeping(sighting: Sighting, nearest: int) -> bool:
+        is_fixed = sighting.kind != "process" or "{}" not in sighting.text
+        is_same = sighting.depth > 1 and same[_place(sighting), sighting.origin] >= MIN_SHARED
         is_common = reached[_place(sighting)] >= several or (sighting.depth > 1 and not sighting.parameters)
+        if is_same and is_fixed and sighting.kind in ("call", "unknown", "process"):
+            return True
         if is_appended(sighting) and is_common:
             return True
         if sighting.kind not in _SHARED_CHANGES or sighting.depth < nearest:
             return False
         if sighting.kind in ("file-write", "file-delete", "state-in-memory") and reached[_place(sighting)] >= most:
             return True
-        is_fixed = sighting.kind != "process" or "{}" not in sighting.text
         return is_fixed and not sighting.parameters and plain[_place(sighting)] >= most
 
     for tool, trace in tools:
         nearest = 1 if tool.dispatched else 2  # what stands in the dispatcher itself is done for all of them
-        parted = [(sighting, is_housekeeping(sighting, nearest)) for sighting in trace.effects]
-        common = [sighting for sighting, is_common in parted if is_common]
-        # A pool that the first call opens, a counter of calls: in memory, and nothing of what the agent says.
-        trace.housekeeping += [
-            replace(sighting, is_housekeeping=True)
-            for sighting in common
-            if not is_log(sighting) and (sighting.parameters or sighting.kind != "state-in-memory")
+        trace.unresolved = [replace(part, is_housekeeping=is_housekeeping(part, nearest)) for part in trace.unresolved]
+        effects = [
+            replace(
+                sighting,
+                is_housekeeping=is_housekeeping(sighting, nearest),
+                is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1,
+                parameters=frozenset() if is_log(sighting) else sighting.parameters,
+            )
+            for sighting in trace.effects
         ]
-        trace.logs += [replace(sighting, is_housekeeping=True) for sighting in common if is_log(sighting)]
-        trace.effects = [
-            replace(sighting, is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1)
-            for sighting, is_common in parted
-            if not is_common
-        ]
+        # A pool that the first call opens, a counter of calls: not even worth a line.
+        bare = [part for part in effects if part.kind == "state-in-memory" and not part.parameters]
+        trace.effects = [part for part in effects if not part.is_housekeeping or part not in bare]
+
+
+def _count(traces: Iterable[CallTrace], key: Callable[[Sighting], object]) -> Counter[object]:
+    """Return by how many tools something is reached."""
+    return Counter(part for trace in traces for part in {key(line) for line in (*trace.effects, *trace.unresolved)})
 
 
 def _place(sighting: Sighting) -> tuple[str, str, int]:
@@ -213,18 +245,20 @@ def _generated(operation: Operation) -> ToolCode:
     )
 
 
-def _tool(registration: Registration, trace: CallTrace | None, reader: ResultReader) -> ToolCode:
+def _tool(
+    registration: Registration, trace: CallTrace | None, reader: ResultReader, definition: StaticDefinition
+) -> ToolCode:
     results, is_whole = reader.read(registration, trace) if trace else ((), False)
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
-    lost = (*trace.unresolved, *trace.housekeeping) if registration.handler else (_NOWHERE,)
-    parameters = _parameters(registration)
+    lost = trace.unresolved if registration.handler else (_NOWHERE,)
+    parameters = _parameters(definition)
     description = registration.definition.get("description")
     return ToolCode(
         name=registration.name,
         handler=_handler(registration, trace),
         registration=place,
-        effects=tuple(_effects((*trace.effects, *trace.housekeeping, *trace.logs))),
+        effects=tuple(_effects(trace.effects)),
         **judge(trace.effects, lost),
         unused_parameters=tuple(_unused(registration, trace, parameters)),
         dead_enum_values=tuple(_dead(trace, parameters)),
@@ -234,7 +268,10 @@ def _tool(registration: Registration, trace: CallTrace | None, reader: ResultRea
         results=results,
         is_result_whole=is_whole,
         credentials=tuple(sorted(name for name in trace.environment if name.isupper())),
-        unresolved=tuple(_unresolved(trace.unresolved)),
+        unresolved=tuple(
+            dict.fromkeys(Unresolved(text=call.text, file=call.path, line=call.line) for call in trace.unresolved)
+        ),
+        logs=tuple(f"it logs at {line.path}:{line.line} to the file of {line.text}" for line in trace.logs),
         description=text_of(description) if description is not None else None,
         hints=tuple(_hints(registration.definition.get("annotations"))),
         texts=tuple(_texts(trace.texts)),
@@ -324,11 +361,12 @@ def _returned_call(body: SyntaxNode) -> CallSite | None:
 
 def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
     """Yield the effects once each: of several ways to a line the one with the fewest conditions, then the shortest."""
-    best: dict[tuple[str, str, int], Sighting] = {}
+    best: dict[tuple[object, ...], Sighting] = {}
     for sighting in effects:
-        present = best.get(_place(sighting))
+        place = (*_place(sighting), sighting.text if sighting.conditions and sighting.kind in _TOLD_APART else "")
+        present = best.get(place)
         if present is None or (len(sighting.conditions), sighting.depth) < (len(present.conditions), present.depth):
-            best[_place(sighting)] = sighting
+            best[place] = sighting
     for sighting in sorted(best.values(), key=lambda sighting: (sighting.depth, sighting.path, sighting.line)):
         yield CodeEffect(
             file=sighting.path,
@@ -338,6 +376,7 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
             text=sighting.text,
             host=sighting.host,
             condition=" and ".join(sighting.conditions),
+            method=next((word for word in sighting.text.split()[:1] if word in _METHODS), ""),
             is_given=bool(sighting.parameters),
             is_change=is_change(sighting),
             is_destroying=sighting.harm == DESTROYS,
@@ -346,59 +385,23 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
         )
 
 
-def _parameters(registration: Registration) -> Mapping[str, tuple[str, ...]]:
-    """Return the tool's parameters with the values that each allows; no values where any is allowed."""
-    closure = registration.handler
-    if closure is not None and closure.module.is_python and not registration.dispatched:
-        return {
-            parameter.name: _literals(parameter.annotation)
-            for parameter in closure.function.parameters
-            if parameter.name in registration.keywords and not parameter.star and not is_context(parameter)
-        }
-    return dict(_schema_parameters(registration.definition))
+def _parameters(definition: StaticDefinition) -> dict[str, tuple[object, ...]]:
+    """Return the tool's parameters with the values that each allows beside its default; none where any is allowed.
+
+    One that has a single value, which a call must name, is left out: `confirm: z.literal(true)`.
+    """
+    properties = plain(definition.raw)["inputSchema"].get("properties", {})
+    schemas = {name: schema if isinstance(schema, dict) else {} for name, schema in properties.items()}
+    return {
+        name: tuple(value for value in schema.get("enum", ()) if value != schema.get("default"))
+        for name, schema in schemas.items()
+        if "const" not in schema
+    }
 
 
-def _literals(annotation: object) -> tuple[str, ...]:
-    if isinstance(annotation, Subscript) and dotted_name(annotation.value).rpartition(".")[2] == "Literal":
-        nodes = annotation.key.values if isinstance(annotation.key, Collection) else [annotation.key]
-        values = [node.value for node in nodes if isinstance(node, Literal)]
-        return tuple(value for value in values if isinstance(value, str)) if len(values) == len(nodes) else ()
-    return ()
-
-
-def _schema_parameters(definition: Mapping[str, Value]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the properties of an input schema, JSON Schema or zod."""
-    schema = next(
-        (definition[key] for key in ("inputSchema", "input_schema", "parameters", "schema") if key in definition), None
-    )
-    for value in alternatives(schema) if schema is not None else ():
-        inner: Value | None = value
-        while isinstance(inner, External):  # z.object({…}), zodToJsonSchema(z.object({…}), {target: …})
-            inner = next((part for part in inner.arguments if isinstance(part, Dictionary | External)), None)
-        if isinstance(inner, Dictionary):
-            is_shape = inner.get("properties") is None and inner.get("type") is None
-            properties = inner if is_shape else inner.get("properties")
-            for name, child in properties.items if isinstance(properties, Dictionary) else ():
-                if name not in ("", "...") and not _is_acknowledgement(child):
-                    yield name, _allowed(child)
-
-
-def _is_acknowledgement(schema: Value) -> bool:
-    """Return whether a parameter has one value, which a call must name: `confirm: z.literal(true)`."""
-    if isinstance(schema, Dictionary):
-        return schema.get("const") is not None
-    return isinstance(schema, External) and ".literal()" in schema.name
-
-
-def _allowed(schema: Value) -> tuple[str, ...]:
-    listing = schema.get("enum") if isinstance(schema, Dictionary) else None
-    if isinstance(schema, External) and ".enum()" in schema.name and schema.arguments:
-        listing = schema.arguments[0]
-    values = [text_of(value) for value in listing.values] if isinstance(listing, Listing) else []
-    return tuple(value for value in values if value is not None)
-
-
-def _unused(registration: Registration, trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _unused(
+    registration: Registration, trace: CallTrace, parameters: Mapping[str, tuple[object, ...]]
+) -> Iterator[str]:
     """Yield parameters on which nothing depends; none where a part of the code was not followed."""
     is_whole = (registration.handler is not None and not registration.is_overheard) and not any(
         sighting.kind in ("depth", "nesting") for sighting in trace.unresolved
@@ -419,12 +422,13 @@ def _unused(registration: Registration, trace: CallTrace, parameters: Mapping[st
         yield from (name for name in parameters if name not in trace.used | spoken)
 
 
-def _dead(trace: CallTrace, parameters: Mapping[str, tuple[str, ...]]) -> Iterator[DeadValue]:
-    for name, compared in trace.exhausted.items():
-        if name not in trace.passed and compared:
-            for value in parameters.get(name, ()):
-                if value not in compared:
-                    yield DeadValue(parameter=name, value=value)
+def _dead(trace: CallTrace, parameters: Mapping[str, tuple[object, ...]]) -> Iterator[DeadValue]:
+    for name in sorted((trace.exhausted.keys() | trace.chained) - trace.passed):
+        is_refused = name in trace.exhausted
+        present = trace.exhausted[name] if is_refused else trace.compared.get(name, {})
+        if present and (is_refused or name not in trace.answered):
+            for value in (value for value in parameters.get(name, ()) if value not in present):
+                yield DeadValue(parameter=name, value=str(value), is_refused=is_refused)
 
 
 def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]:
@@ -445,7 +449,7 @@ def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]
     closure = registration.handler
     for parameter, values in trace.exhausted.items():
         if closure is not None and len(values) > 1:
-            text = f"one of {', '.join(sorted(map(str, values)))}"
+            text = f"one of {', '.join(map(str, values))}"
             yield CodeLimit(parameter=parameter, text=text, file=closure.module.path, line=closure.function.line)
 
 
@@ -471,11 +475,6 @@ def _texts(texts: Iterable[Sighting]) -> Iterator[CodeText]:
     for sighting in sorted(texts, key=lambda sighting: sighting.depth):
         (parameter,) = sighting.parameters
         yield CodeText(parameter=parameter, text=sighting.text, file=sighting.path, line=sighting.line)
-
-
-def _unresolved(unresolved: Iterable[Sighting]) -> Iterator[Unresolved]:
-    for text, file, line in dict.fromkeys((sighting.text, sighting.path, sighting.line) for sighting in unresolved):
-        yield Unresolved(text=text, file=file, line=line)
 
 
 def _hints(annotations: Value | None) -> Iterator[tuple[str, bool]]:

@@ -14,6 +14,7 @@ from tdqs_mcp.code.nodes import (
     CallSite,
     Class,
     Collection,
+    Compare,
     Element,
     FormalParameter,
     Function,
@@ -125,6 +126,9 @@ class _Findings:
     direct: list[Registration] = field(default_factory=list)
     listed: list[Registration] = field(default_factory=list)
     dispatchers: list[Closure] = field(default_factory=list)
+    answering: list[Closure] = field(default_factory=list)
+    """Functions that ask whether a request is `tools/call`: JSON-RPC by hand."""
+
     templates: list[Mapping[str, Expression]] = field(default_factory=list)
     computed: list[Registration] = field(default_factory=list)
     """Records of tools of whose names nothing is known."""
@@ -146,7 +150,8 @@ class Finder:
         for module in self._interpreter.project.modules:
             for node, scope in self._interpreter.nodes_of(module):
                 self._visit(node, scope)
-        if any(not isinstance(call.arguments[0], Literal) for call, _ in self._imports()):
+        imports = (call.arguments for call, _ in self._interpreter.calls.get("import", ()))
+        if any(parts and not isinstance(parts[0], Literal) for parts in imports):
             for module in self._interpreter.project.modules:
                 self._loaded(module)
         tools: dict[str, Registration] = {}
@@ -172,9 +177,6 @@ class Finder:
             replace(tool, is_shared=tool.handler is not None and uses[tool.handler.function] > 1)
             for tool in tools.values()
         ] or self._found.computed[:1]
-
-    def _imports(self) -> Sequence[tuple[CallSite, NameScope]]:
-        return [entry for entry in self._interpreter.calls.get("import", ()) if entry[0].arguments]
 
     def _loaded(self, module: ProjectModule) -> None:
         """Read a file of a folder that is loaded by name, if it is a tool: it exports a description and a handler.
@@ -215,6 +217,9 @@ class Finder:
                     self._called(node, place)
             case ObjectLiteral():
                 self._record(node, scope)
+            case Compare(right=Literal(value="tools/call")) if scope.function is not None:
+                place = replace(scope.parent or scope, owner=scope.owner)
+                self._found.answering.append(self._closure(scope.function, place))
             case Class():
                 self._class(node, scope)
 
@@ -611,12 +616,7 @@ class Finder:
             handler = inner.get(*_HANDLERS)
             members = self._members(inner, scope) if handler is not None else {}
             if handler is not None and "description" in members and not members.keys().isdisjoint(_SCHEMAS):
-                handlers = self._closures(handler, scope)
-                definition, parts = self._plain(inner, scope), _renamed(members)
-                closure = handlers[0] if handlers else None
-                self._found.direct.append(
-                    self._registration(key, closure, scope, inner, definition, parts, is_direct=False)
-                )
+                self._found.direct.append(self._recorded(key, inner, scope, self._closures(handler, scope)))
         handler, place = record.get(*_HANDLERS), scope
         if handler is not None and record.get("name") is None:
             record, scope = self._described(record, scope)
@@ -631,17 +631,30 @@ class Finder:
             return
         texts = self._texts(Expression(node=name, scope=scope))
         for text in [text for text in texts if isinstance(text, str) and text and " " not in text]:
-            handlers = self._closures(handler, place)
-            registration = self._registration(
-                text,
-                handlers[0] if handlers else None,
-                scope,
-                record,
-                self._plain(record, scope),
-                _renamed(self._members(record, scope)),
-                is_direct=False,
-            )
+            registration = self._recorded(text, record, scope, self._closures(handler, place))
+            if registration.handler is not None and not scope.module.is_python:
+                registration = replace(registration, arguments=self._context(record, registration.arguments))
             self._found.direct.append(registration)
+
+    def _recorded(
+        self, name: str, record: ObjectLiteral, scope: NameScope, handlers: Sequence[Closure]
+    ) -> Registration:
+        parts, handler = _renamed(self._members(record, scope)), handlers[0] if handlers else None
+        return self._registration(name, handler, scope, record, self._plain(record, scope), parts, is_direct=False)
+
+    def _context(self, record: ObjectLiteral, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Return what the one call gets that runs the handlers of all records: `tool.handler(args, context)`."""
+        words = [word for word in _HANDLERS if record.get(word) is not None]
+        calls = [
+            (call, place)
+            for call, place in self._interpreter.calls.get(words[0] if words else "", ())
+            if isinstance(call.function, Attribute) and len(call.arguments) > 1 and not place.module.is_python
+        ]
+        if len(calls) != 1:
+            return arguments
+        ((call, place),) = calls
+        values = [self._value(node, place) for node in call.arguments]
+        return tuple(arguments[index] if index < len(arguments) else value for index, value in enumerate(values))
 
     def _described(self, record: ObjectLiteral, scope: NameScope) -> tuple[ObjectLiteral, NameScope]:
         """Return the definition inside a record that has a handler: `{ schema: { name, inputSchema }, handle }`."""
@@ -672,9 +685,7 @@ class Finder:
             self._found.computed.append(self._registration(COMPUTED, None, scope, node, {}))
         for text in [text for text in map(text_of, alternatives(value)) if text and " " not in text]:
             runner = self._own_runner(scope)
-            if runner is not None and _answers_requests(runner.function.body):  # JSON-RPC by hand
-                self._found.dispatchers.append(runner)
-                runner = None
+            runner = None if runner is not None and _answers_requests(runner.function.body) else runner
             definition = {key: self._value(value, scope) for key, value in fields.items()}
             self._found.listed.append(
                 Registration(
@@ -768,7 +779,7 @@ class Finder:
 
     def _dispatched(self, listed: Registration) -> Registration:
         """Return a listed tool with the function that answers for all of them."""
-        dispatchers = self._found.dispatchers
+        dispatchers = self._found.dispatchers or self._found.answering
         if not dispatchers:
             return replace(listed, problem="nothing was found that answers its calls")
         handler = dispatchers[0]
@@ -807,17 +818,21 @@ def _dispatch_arguments(handler: Closure, name: str) -> tuple[Value, ...]:
     all_arguments = everything()
     params = Dictionary(items=(("name", tool), ("arguments", all_arguments)), parameters=all_arguments.parameters)
     parameters = [parameter for parameter in handler.function.parameters if parameter.name not in ("self", "cls")]
-    if not handler.module.is_python:
-        items = (("params", params), ("method", Constant(value="tools/call")))
-        return (Dictionary(items=items, parameters=params.parameters),)
+    method = Constant(value="tools/call")
+    request = Dictionary(items=(("params", params), ("method", method)), parameters=params.parameters)
     names = [parameter.name.strip("_") for parameter in parameters]
+    if "method" in names:
+        parts = {"method": method, "params": params}
+        return tuple(parts.get(name, UNKNOWN) for name in names)
+    if not handler.module.is_python:
+        return (request,)
     if any(word in _ARGUMENTS for word in names) and any("name" in word for word in names):
         values = [tool if "name" in word else all_arguments if word in _ARGUMENTS else UNKNOWN for word in names]
         return tuple(values)
     if len(names) >= 2 and names[0] in _CONTEXTS:
         return (UNKNOWN, params)
     if len(names) == 1:
-        return (Dictionary(items=(("params", params),), parameters=params.parameters),)
+        return (request,)
     return (tool, all_arguments)
 
 

@@ -46,6 +46,7 @@ from tdqs_mcp.code.values import (
     bounded,
     join,
     made_from,
+    options,
     unknown,
 )
 
@@ -76,6 +77,10 @@ DATA_CLASSES = MODELS | {"dataclass", "define"}
 
 _CONSTRUCTORS = ("__init__", "constructor")
 _ABSTRACT = ("builtins.", "typing.", "typing_extensions.", "collections.abc.")
+
+_PLAIN_DECORATORS = frozenset(
+    "tool resource prompt property staticmethod classmethod wraps call_tool list_tools".split()
+)
 
 _FILLING = {"set": 1, "append": 0, "push": 0, "add": 0, "setdefault": 1}
 """Methods that put an item into a list or a map, with the number of arguments before it."""
@@ -111,6 +116,10 @@ class Resolution(ABC):
         self._filling: set[object] = set()
         self._repeated: set[Function] = set()
         self._absent: frozenset[Value] = frozenset()
+        self._leaving: str | None = None  # condition of what comes after the last `if`
+        self.log_file = ""  # line that makes a logger write to a file
+        self.records: dict[str, tuple[SyntaxNode, NameScope]] = {}
+        """The definitions of tools, by name, where they are written out as records."""
 
     def scope_of(self, module: ProjectModule) -> NameScope:
         """Return the scope at the top of a module."""
@@ -445,17 +454,7 @@ class Resolution(ABC):
 
     def _is_plain(self, decorator: SyntaxNode) -> bool:
         """Return whether a decorator surely leaves the function as it is: one of the registering kind."""
-        return dotted_name(decorator).rpartition(".")[2] in (
-            "tool",
-            "resource",
-            "prompt",
-            "property",
-            "staticmethod",
-            "classmethod",
-            "wraps",
-            "call_tool",
-            "list_tools",
-        )
+        return dotted_name(decorator).rpartition(".")[2] in _PLAIN_DECORATORS
 
     @contextmanager
     def muted(self) -> Iterator[None]:
@@ -471,8 +470,8 @@ class Resolution(ABC):
 
     def member(self, value: Value, key: str) -> Value:
         """Return `value.key`, which null does not have."""
-        owners = [inner for inner in alternatives(value) if inner != Constant(value=None)]
-        return join([self._member(inner, key) for inner in owners or [value]])
+        owners = [(inner, words) for inner, words in options(value) if inner != Constant(value=None)] or [(value, "")]
+        return join([self._member(inner, key) for inner, _ in owners], [words for _, words in owners])
 
     def _lifespan_context(self) -> Value:
         """Return what the server's lifespan function yields: what `ctx.request_context.lifespan_context` is."""
@@ -495,8 +494,8 @@ class Resolution(ABC):
         values: list[Value] = []
         for node, scope in (call for calls in self.calls.values() for call in calls):
             if last_name(node.function).lower().endswith(("mcp", "server")):  # `FastMCP`, `new McpServer`
-                options = [option for option in node.arguments if isinstance(option, ObjectLiteral)]
-                written = [node.keywords.get("instructions"), *(option.get("instructions") for option in options)]
+                records = [record for record in node.arguments if isinstance(record, ObjectLiteral)]
+                written = [node.keywords.get("instructions"), *(record.get("instructions") for record in records)]
                 with self.muted():
                     frame = CallFrame(module=scope.module, parent=scope, receiver=self._self(scope))
                     values += [self.evaluate(text, frame) for text in written if text is not None]
@@ -713,7 +712,7 @@ class Resolution(ABC):
             if (
                 name not in frame.names
                 and len(bindings) == 1
-                and isinstance(bindings[0], CallSite | Literal | Template | ObjectLiteral)
+                and isinstance(bindings[0], CallSite | Literal | Template | ObjectLiteral | Attribute)
             ):
                 frame.names[name] = self.evaluate(bindings[0], frame)
             elif name not in frame.names and len(bindings) == 1 and isinstance(bindings[0], tuple):
@@ -744,35 +743,38 @@ class Resolution(ABC):
         self,
         sink: list[Sighting],
         kind: str,
-        module: ProjectModule,
+        frame: CallFrame,
         line: int,
-        depth: int,
         text: str = "",
-        host: str = "",
         parameters: frozenset[str] = frozenset(),
         *,
         harm: str = "",
-        address: str = "",
-        program: frozenset[str] = frozenset(),
-        is_entry: bool = False,
-        sparse: frozenset[str] = frozenset(),
     ) -> None:
+        """Add what a line does, under the conditions around it."""
         sighting = Sighting(
             kind=kind,
-            path=module.path,
+            path=frame.module.path,
             line=line,
-            depth=max(depth, 0),
+            depth=max(frame.depth, 0),
             text=text,
-            host=host,
-            conditions=tuple(dict.fromkeys(self._conditions)),
+            conditions=_needed(self._conditions),
             parameters=parameters,
             harm=harm,
-            address=address,
-            program=program,
-            is_entry=is_entry,
-            sparse=sparse,
         )
         sink.append(sighting)
+
+    @contextmanager
+    def _under(self, condition: str) -> Iterator[None]:
+        """Follow what is done on a condition on the tool's parameters; an empty one is none."""
+        before = self._conditions
+        self._conditions = (*before, condition) if condition else before
+        yield
+        self._conditions = before
+
+    def _note_limit(self, value: Value, text: str, line: int, frame: CallFrame, kind: str = "limit") -> None:
+        """Note what a parameter is bounded by, replaced by or must be."""
+        if isinstance(value, Argument) and value.name:
+            self._note(self.trace.limits, kind, frame, line, text, frozenset({value.name}))
 
     def _use(self, *values: Value) -> None:
         for value in values:
@@ -789,6 +791,13 @@ class Resolution(ABC):
         self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value], *, depth: int, line: int
     ) -> Value:
         """Return what a function gives back, with its effects noted."""
+
+
+def _needed(conditions: Sequence[str]) -> tuple[str, ...]:
+    """Return conditions without those that another says: `how != 'tow'` beside `how == 'sail'`."""
+    parts = dict.fromkeys(part for condition in conditions for part in condition.split(" and "))
+    equal = {name for name, sign, _ in (part.partition(" == ") for part in parts) if sign and " " not in name}
+    return tuple(part for part in parts if part.partition(" != ")[0] not in equal or " != " not in part)
 
 
 def _place(target: ClassValue) -> "CallFrame | NameScope":

@@ -66,6 +66,7 @@ class ResultReader:
         """Return the forms of a tool's results, errors aside, and whether these are all."""
         self._trace = trace
         forms, is_whole = self._ways(trace.results)
+        is_whole &= bool(forms)
         closure = registration.handler
         if not is_whole and closure is not None and not registration.dispatched and closure.module.is_python:
             annotation = closure.function.returns
@@ -77,31 +78,24 @@ class ResultReader:
                 return tuple(_merged([*forms, *(_SOME_TEXT or ())])), True
         return forms, is_whole
 
-    def _ways(self, values: Iterable[Value]) -> tuple[tuple[CodeResult, ...], bool]:
-        """Return the forms of the ways in which a tool may end without an error, and whether all of them are known."""
+    def _ways(self, values: Iterable[Value], *, unknown: Forms = None) -> tuple[tuple[CodeResult, ...], bool]:
+        """Return the forms of values of which one comes back without an error, and whether all of them are known."""
         forms: list[CodeResult] = []
         is_whole = True
         for inner in dict.fromkeys(part for value in values for part in alternatives(value)):
             if not self._is_failure(inner):
                 own = self._forms(inner)
+                own = unknown if own is None else own
                 is_whole &= own is not None
                 forms += own or ()
         if not _are_texts(forms) and any(form.is_bare for form in forms):
             forms, is_whole = [form for form in forms if not form.is_bare], False
-        return tuple(_merged(forms)), is_whole and bool(forms)
+        return tuple(_merged(forms)), is_whole
 
     def _all(self, values: Iterable[Value], *, unknown: Forms = None) -> Forms:
-        """Return the forms of values of which one comes back; what is returned as an error is none."""
-        forms: list[CodeResult] = []
-        for value in values:
-            for inner in alternatives(value):
-                if not self._is_failure(inner):
-                    own = self._forms(inner)
-                    own = unknown if own is None else own
-                    if own is None:
-                        return None
-                    forms += own
-        return tuple(_merged(forms)) if _are_texts(forms) or not any(form.is_bare for form in forms) else None
+        """Return the forms of values of which one comes back; null where one is not known."""
+        forms, is_whole = self._ways(values, unknown=unknown)
+        return forms if is_whole else None
 
     def _is_failure(self, value: Value) -> bool:
         if value in self._trace.failures or (isinstance(value, External) and value.name.endswith("Promise.reject()")):
@@ -248,8 +242,7 @@ def _merged(forms: Sequence[CodeResult]) -> Iterator[CodeResult]:
     for kind in kinds or dict.fromkeys(form.kind for form in forms):
         same = [form for form in forms if form.kind is kind]
         if kind not in (ResultKind.OBJECT, ResultKind.OBJECTS) or len(same) == 1:
-            alike = {(form.text, form.keys): replace(form, is_json=True) for form in same if form.is_json}
-            yield from dict.fromkeys(alike.get((form.text, form.keys), form) for form in same)
+            yield from dict.fromkeys(same)
             continue
         always = set.intersection(*(set(form.keys) for form in same))
         names = dict.fromkeys(name for form in same for name in (*form.keys, *form.rare))
@@ -291,7 +284,4 @@ def _answer(path: str, arguments: Sequence[Value]) -> Forms:
     inner = path[match.end() :] if (match := _BODY.match(path)) else path
     if (path and not match) or not _INNER.fullmatch(inner) or (match and not match[0] and inner):
         return None
-    is_json = ".json()" in path or ".data" in path
-    if not request:
-        return (CodeResult(kind=ResultKind.ANSWER, is_json=is_json),)
-    return (CodeResult(kind=ResultKind.ANSWER, text=request, keys=(inner[1:],) if inner else (), is_json=is_json),)
+    return (CodeResult(kind=ResultKind.ANSWER, text=request or "", keys=(inner[1:],) if inner and request else ()),)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from math import log2
 from pathlib import Path
 
@@ -180,13 +180,9 @@ def _arm_end(tool: ToolCode, span: CodeSpan) -> int:
 def _take_parts(selection: _Selection, span: CodeSpan, proofs: Iterable[CodePlace]) -> bool:
     """Take a function's head and what is around its effects and errors; return whether there was room for its head."""
     has_head = selection.take(span.file, span.line, min(span.end, span.line + HEAD))
-    for place in _within(span, proofs):
+    for place in (proof for proof in proofs if proof.file == span.file and span.line <= proof.line <= span.end):
         selection.take(span.file, max(span.line, place.line - AROUND), min(span.end, place.line + AROUND))
     return has_head
-
-
-def _within(span: CodeSpan, places: Iterable[CodePlace]) -> Iterator[CodePlace]:
-    return (place for place in places if place.file == span.file and span.line <= place.line <= span.end)
 
 
 def _sorted(chosen: Mapping[str, Mapping[int, str]]) -> dict[str, dict[int, str]]:

@@ -14,10 +14,15 @@ from tdqs_mcp.code.values import (
     PartialText,
     Value,
     alternatives,
+    join,
     made_from,
+    options,
     parameters_of,
     text_of,
 )
+
+MAX_CHOICES = 4
+"""Texts, of which one is chosen, that are told apart in what is made of them."""
 
 MAX_ROWS = 4
 """Kinds of rows of one text; more are not kept."""
@@ -48,6 +53,16 @@ def _row(items: Listing, glue: str) -> str:
 
 def text_from(values: Sequence[Value]) -> Value:
     """Return the text that values make, one after the other; of alternatives, the beginning that all of them have."""
+    places = [place for place, value in enumerate(values) if _is_choice(value)]
+    if len(places) != 1:
+        return _whole_text(values)
+    (place,) = places  # f"{'DROP' if is_old else 'CREATE'} TABLE boats"
+    choice = list(options(values[place]))
+    texts = [_whole_text([*values[:place], inner, *values[place + 1 :]]) for inner, _ in choice]
+    return join(texts, [word for _, word in choice])
+
+
+def _whole_text(values: Sequence[Value]) -> Value:
     parts: list[str | None] = []
     rows: dict[str, None] = {}
     for value in values:
@@ -75,6 +90,13 @@ def text_from(values: Sequence[Value]) -> Value:
     if len(merged) == 1 and merged[0] is not None:
         return Constant(value=merged[0], parameters=parameters)
     return PartialText(parts=tuple(merged), rows=tuple(rows)[:MAX_ROWS], parameters=parameters)
+
+
+def _is_choice(value: Value) -> bool:
+    """Return whether a value is one of a few texts by the agent's choice, or an address with a default."""
+    if not isinstance(value, Alternatives) or len(value.values) > MAX_CHOICES:
+        return False
+    return bool(value.conditions) or any("://" in (text_of(inner) or "") for inner in value.values)
 
 
 def grown_text(before: Value, after: Value) -> Value:

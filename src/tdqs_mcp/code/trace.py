@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tdqs_mcp.code.nodes import Function, SyntaxNode
+from tdqs_mcp.code.nodes import CallSite, Function, SyntaxNode
 from tdqs_mcp.code.project import NameScope, ProjectModule
 from tdqs_mcp.code.values import Closure, Value
 
@@ -48,13 +48,19 @@ class Sighting:
     """No other tool of the server does it."""
 
     is_housekeeping: bool = False
-    """Nearly all tools of the server do it, whatever they are asked: caches, tokens, counts of calls."""
+    """Nearly all tools of the server do it, whatever they are asked: caches, tokens, counts of calls.
+
+    With the agent's words it leaves a verdict open.
+    """
 
     sparse: frozenset[str] = frozenset()
     """Parameters that a request has only where they are given."""
 
-    is_entry: bool = False
-    """An entry of a map is set or taken, as in a cache."""
+    entry: Value | None = None
+    """Key of the entry of a map that is set or taken, as in a cache."""
+
+    origin: int = 0
+    """Digest of the call of a function, with nothing of the agent's in it, that leads there; 0 for other ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +107,11 @@ class CallTrace:
     texts: list[Sighting] = field(default_factory=list)
     """Documentation of functions that a parameter is handed to under its own name."""
 
-    housekeeping: list[Sighting] = field(default_factory=list)
-    """Changes that nearly all tools of the server make whatever they are asked; they leave a verdict open."""
-
     caches: set[tuple[str, str]] = field(default_factory=set)
     """Maps, by file and words, that an answer of another machine is put into."""
 
     logs: list[Sighting] = field(default_factory=list)
-    """Lines that nearly all tools append to a file, which is no change."""
+    """The first line that tells a logger something."""
 
     environment: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
@@ -117,8 +120,17 @@ class CallTrace:
     passed: set[str] = field(default_factory=set)
     """Those of them that are used for more than comparisons with constants."""
 
-    exhausted: dict[str, set[object]] = field(default_factory=dict)
+    exhausted: dict[str, dict[object, None]] = field(default_factory=dict)
     """Values of a parameter that have a branch, where all others end in an error."""
+
+    compared: dict[str, dict[object, None]] = field(default_factory=dict)
+    """Values that a parameter is compared with, or that a table has under it."""
+
+    chained: set[str] = field(default_factory=set)
+    """Parameters with a branch for each of several values and none for the others."""
+
+    answered: set[str] = field(default_factory=set)
+    """Parameters with a branch for all other values than some."""
 
     results: list[Value] = field(default_factory=list)
     arms: list[Arm] = field(default_factory=list)
@@ -130,6 +142,9 @@ class CallTrace:
 
     is_read_only: bool = False
     """A database is opened, or a transaction begun, for reading only."""
+
+    has_record: bool = False
+    """The tool's own definition is looked up in a list: what is done for it is written there."""
 
     calls: int = 0
     contexts: dict[Function, list[Value]] = field(default_factory=dict)
@@ -162,6 +177,16 @@ class CallTrace:
 
     written: set[Value] = field(default_factory=set)
     """Paths of files that were written: to delete or rename them afterwards takes nothing of the user's."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedCall:
+    """A call with the values that it passes, in the function that makes it."""
+
+    node: CallSite
+    frame: "CallFrame"
+    arguments: tuple[Value, ...]
+    keywords: dict[str, Value]
 
 
 @dataclass(slots=True, eq=False)

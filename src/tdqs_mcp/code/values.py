@@ -203,6 +203,8 @@ class Alternatives(Value):
     """Several values of which one is the value."""
 
     values: tuple[Value, ...]
+    conditions: tuple[str, ...] = ()
+    """Condition on the tool's parameters for each value; empty for one of which it is not known."""
 
 
 TEXT = ""
@@ -241,7 +243,7 @@ def bounded(value: Value, room: int = MAX_SIZE) -> Value:
         )
     if isinstance(value, Alternatives):
         parts = tuple(bounded(item, room // len(value.values)) for item in value.values)
-        return replace(value, values=tuple(dict.fromkeys(parts)))
+        return replace(value, values=parts) if len(set(parts)) == len(parts) else join(parts)
     if isinstance(value, Dictionary) and 0 < len(value.items) <= MAX_KEYS:
         if value.size == 1 + len(value.items):
             return value  # nothing is known but the keys
@@ -261,21 +263,35 @@ def alternatives(value: Value) -> tuple[Value, ...]:
     return tuple(made_from(inner, later) for inner in value.values)
 
 
+def options(value: Value) -> Iterator[tuple[Value, str]]:
+    """Yield the values that a value may be, each with the condition on the tool's parameters, as far as known."""
+    words = value.conditions if isinstance(value, Alternatives) else ()
+    for position, inner in enumerate(alternatives(value)):
+        yield inner, words[position] if words else ""
+
+
 def made_from(value: Value, parameters: frozenset[str]) -> Value:
     """Return a value that was made from further parameters."""
     return value if parameters <= value.parameters else replace(value, parameters=value.parameters | parameters)
 
 
-def join(values: Iterable[Value]) -> Value:
-    """Return the value that is one of several."""
+def join(values: Iterable[Value], conditions: Sequence[str] = ()) -> Value:
+    """Return the value that is one of several, each on its condition."""
     values = list(values)
     if len(values) == 1:
         return values[0]
-    distinct = tuple(dict.fromkeys(inner for value in values for inner in alternatives(value)))
+    words: dict[Value, str] = {}
+    for position, value in enumerate(values):
+        around = conditions[position] if conditions else ""
+        for inner, word in options(value):
+            both = " and ".join(filter(None, (around, word)))
+            words[inner] = both if words.get(inner, both) == both else ""
+    distinct = tuple(words)
     if len(distinct) == 1:
         return distinct[0]
     if len(distinct) > MAX_ALTERNATIVES:  # many patterns are still patterns, answers of many requests still answers
-        distinct = tuple(dict.fromkeys(map(_without_arguments, distinct)))
+        bare = (replace(value, arguments=()) if isinstance(value, External) else value for value in distinct)
+        distinct = tuple(dict.fromkeys(bare))
     if len(distinct) == 1:
         return distinct[0]
     if len(distinct) > (MAX_FUNCTIONS if all(map(_is_cell, distinct)) else MAX_ALTERNATIVES):
@@ -284,7 +300,12 @@ def join(values: Iterable[Value]) -> Value:
         distinct = (*results, unknown(*rest)) if results and rest else results
     if not distinct:
         return unknown(*values)
-    return bounded(Alternatives(values=distinct, parameters=parameters_of(distinct)))
+    own_words = tuple(words.get(value, "") for value in distinct)
+    return bounded(
+        Alternatives(
+            values=distinct, parameters=parameters_of(distinct), conditions=own_words if any(own_words) else ()
+        )
+    )
 
 
 def _is_cell(value: Value) -> bool:
@@ -296,10 +317,6 @@ def _is_cell(value: Value) -> bool:
 def _is_result(value: Value) -> bool:
     """Return whether a value is a constant, a text or a table."""
     return isinstance(value, Constant | Dictionary | Listing) or text_of(value) is not None
-
-
-def _without_arguments(value: Value) -> Value:
-    return replace(value, arguments=()) if isinstance(value, External) else value
 
 
 def elements(value: Value) -> Value:

@@ -67,14 +67,18 @@ def _verdict(proof: Proof) -> Span:
 
 
 def _tool(tool: ToolCode) -> Iterator[Block]:
-    yield Line(", ".join(f"{hint} {_verdict(tool.verdicts[hint]).text}" for hint in _HINTS))
+    for hint in _HINTS:
+        lines = tool.evidence.get(hint.removesuffix("Hint"), ())
+        yield Line(f"{hint} {_verdict(tool.verdicts[hint]).text}{': ' if lines else ''}{'; '.join(lines)}")
     yield Heading("Effects")
     worst = sorted(
         tool.effects, key=lambda effect: (not effect.is_destroying, not effect.is_change, effect.kind in _READS)
     )
     yield Items(list(map(effect_words, worst)), indent=2)
     parts = [Span(f"{name}: nothing depends on it", "yellow") for name in tool.unused_parameters]
-    parts += [Span(f"{dead.parameter}: the code refuses {dead.value!r}", "yellow") for dead in tool.dead_enum_values]
+    for dead in tool.dead_enum_values:
+        words = "the code refuses" if dead.is_refused else "nothing is done for"
+        parts.append(Span(f"{dead.parameter}: {words} {dead.value!r}", "yellow"))
     parts += [Span(f"{limit.parameter}: {limit.text} at {limit.file}:{limit.line}") for limit in tool.limits]
     if parts:
         yield Heading("Parameters")
@@ -143,24 +147,27 @@ def openai_hints(report: CodeReport) -> dict[str, Any]:
 
 def _justified(tool: ToolCode) -> Iterator[tuple[str, dict[str, Any]]]:
     changes = [effect for effect in tool.effects if effect.kind not in _READS]
-    remote = [effect for effect in changes if effect.kind in _REACHING]
-    is_public = _changes_others(tool, remote)
-    for hint, proof, evidence in (
-        ("readOnlyHint", tool.read_only, changes),
-        ("destructiveHint", tool.destructive, changes),
-        ("openWorldHint", is_public, remote if is_public is not False else []),
+    reaching = [effect for effect in changes if effect.kind in _REACHING]
+    appended = [effect for effect in changes if effect.is_housekeeping and effect.kind is EffectKind.FILE_WRITE]
+    logs = [*tool.logs, *map(effect_words, appended)]
+    lost = [f"not followed: {call.text} at {call}" for call in tool.unresolved[:MAX_UNRESOLVED]]
+    reads = "; ".join(effect_words(effect) for effect in tool.effects if effect.kind is EffectKind.HTTP_READ)
+    nothing = "no call of the handler changes anything"
+    public = f"{nothing} public or of third parties{'; it only reads there: ' if reads else ''}{reads}"
+    for hint, proof, effects, clean in (
+        ("readOnlyHint", False if logs else tool.read_only, changes, nothing),
+        ("destructiveHint", tool.destructive, changes, nothing),
+        ("openWorldHint", _changes_others(tool, reaching), reaching, public),
     ):
-        is_known = isinstance(proof, bool)
-        nothing = "no call of the handler changes anything"
-        if hint == "openWorldHint":
-            read = [effect_words(effect) for effect in tool.effects if effect.kind is EffectKind.HTTP_READ]
-            nothing += f" public or of third parties{'; it only reads there: ' if read else ''}{'; '.join(read)}"
-        words_of = "; ".join(map(effect_words, evidence))
-        is_harmless = evidence and proof is (hint == "readOnlyHint")
-        reasons = [f"{_HARMLESS[hint]}: {words_of}" if is_harmless else words_of or nothing]
-        lost = [f"not followed: {call.text} at {call.file}:{call.line}" for call in tool.unresolved[:MAX_UNRESOLVED]]
-        words = reasons if is_known else lost or reasons
-        yield hint, {"value": proof if is_known else None, "justification": "; ".join(words)}
+        words = list(map(effect_words, effects))
+        if not isinstance(proof, bool):
+            open_lines = words if effects is reaching else tool.evidence.get(hint.removesuffix("Hint"), ())
+            reason = "; ".join(["this may change something or not", *(lost or open_lines)])
+        elif proof is not (hint == "readOnlyHint"):
+            reason = "; ".join(dict.fromkeys([*(logs if hint == "readOnlyHint" else ()), *words]))
+        else:
+            reason = f"{_HARMLESS[hint]}: {'; '.join(words)}" if words and hint in _HARMLESS else clean
+        yield hint, {"value": proof if isinstance(proof, bool) else None, "justification": reason}
 
 
 _HARMLESS = {
@@ -180,13 +187,16 @@ def _changes_others(tool: ToolCode, reaching: list[CodeEffect]) -> Proof:
     """
     if any(effect.kind is EffectKind.HTTP_WRITE or _is_agents_code(effect) for effect in reaching):
         return True
-    programs = [effect for effect in reaching if effect.kind is EffectKind.PROCESS]
-    is_near = tool.open_world is False or tool.read_only is True
-    if programs == reaching and is_near and not tool.unresolved:
+    is_open = bool(tool.unresolved) or any(effect.kind is EffectKind.HTTP_UNKNOWN for effect in tool.effects)
+    if not reaching:
+        return "unknown" if is_open else False
+    if any(effect.kind is not EffectKind.PROCESS for effect in reaching):
+        return "unknown"
+    if (tool.open_world is False or tool.read_only is True) and not is_open:
         return False
     requests = any(effect.kind is EffectKind.HTTP_READ for effect in tool.effects)
-    is_program_remote = programs == reaching and tool.open_world is True and not requests
-    return True if is_program_remote and any(effect.is_change for effect in programs) else "unknown"
+    is_remote = tool.open_world is True and not requests
+    return True if is_remote and any(effect.is_change for effect in reaching) else "unknown"
 
 
 def _is_agents_code(effect: CodeEffect) -> bool:

@@ -13,9 +13,6 @@ Proof: TypeAlias = bool | Literal["unknown"]
 
 _LOCAL = re.compile(r"localhost|127\.|\[?::1|0\.0\.0\.0")
 
-COUNTED = "counted from"
-"""Beginning of the limit of a parameter that the code holds against the length of a list."""
-
 
 class EffectKind(StrEnum):
     """Kind of what a line of code does outside its function."""
@@ -86,6 +83,9 @@ class CodeEffect(CodePlace):
     condition: str
     """Condition on the tool's parameters for the line; empty where there is none or it is not known."""
 
+    method: str
+    """Method of a request; empty for other effects, and where it is not known."""
+
     is_given: Internal[bool]
     """The arguments of the line come from the tool's parameters."""
 
@@ -143,10 +143,12 @@ def names_host(text: str, host: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadValue:
-    """A value that the schema allows and the code refuses."""
+    """A value that the schema allows and for which the code has no branch."""
 
     parameter: str
     value: str
+    is_refused: Internal[bool] = True
+    """It ends in an error; otherwise nothing is done for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +157,7 @@ class CodeLimit(CodePlace):
 
     parameter: str
     text: str
-    """`at most 100`, `length at most 80`, `the first 50`, `default 10`, `one of add, remove`, `counted from 0`."""
+    """`at most 100`, `length at most 80`, `the first 50`, `default 10`, `one of add, remove`."""
 
     is_form: Internal[bool] = False
     """It says what the value must be: JSON, a regular expression."""
@@ -244,7 +246,6 @@ class CodeResult:
     is_empty: bool = False
     """A list that has nothing in it."""
 
-    is_json: bool = False
     row: tuple[str, ...] = ()
     """Labels in the part of a text that is there once for each item."""
 
@@ -294,6 +295,9 @@ class ToolCode:
     destructive: Proof
     idempotent: Proof
     open_world: Proof
+    evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The lines that decide a verdict, or leave it unknown; none where nothing speaks against a clean one."""
+
     unused_parameters: tuple[str, ...] = ()
     """Parameters on which nothing depends."""
 
@@ -313,6 +317,9 @@ class ToolCode:
     """Environment variables that the code reads."""
 
     unresolved: tuple[Unresolved, ...] = ()
+    logs: Internal[tuple[str, ...]] = ()
+    """That it logs to a file, and where."""
+
     description: Internal[str | None] = None
     """Description at the registration."""
 

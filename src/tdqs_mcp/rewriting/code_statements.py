@@ -32,7 +32,6 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.results.tool_code import (
-    COUNTED,
     CodeEffect,
     CodeError,
     CodeLimit,
@@ -724,8 +723,6 @@ def _limit_words(limit: CodeLimit, name: str, schema: Mapping[str, Any], texts: 
         is_telling = value not in ("0", "False") and _PATTERNS.default_value.fullmatch(value) is not None
         spelled = "true" if value == "True" else value.replace("'", "`")
         return f"the default is {spelled}" if is_open and is_telling else ""
-    if head == COUNTED:
-        return limit.text if kind == "integer" else ""
     bound = head.removeprefix("length ")
     if _is_bounded(bound, texts):
         return ""

@@ -158,12 +158,14 @@ def ignored_parameter(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ806", severity=Severity.WARNING, source=CODE_SOURCE)
 def refused_value(measured: Measured) -> Iterator[Hit]:
-    """The schema allows a value for which the code has no branch but an error."""
+    """The schema allows a value for which the code has no branch, or none but an error."""
     for subject, code in coded(measured):
         for dead in code.dead_enum_values:
+            place = f"the code that starts at {code.handler}"
+            outcome = f"which {place} refuses" if dead.is_refused else f"for which {place} does nothing"
             yield Hit(
                 f"/inputSchema/properties/{dead.parameter}",
-                f"the schema allows {dead.value!r}, which the code that starts at {code.handler} refuses",
+                f"the schema allows {dead.value!r}, {outcome}",
                 "add the branch, or take the value out of the schema",
                 part=subject.tool,
                 code=_place(measured, code.handler),
