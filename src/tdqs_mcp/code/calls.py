@@ -458,7 +458,7 @@ class Calls(Resolution):
             return unknown(value) if value == Constant(value=None) else value  # a callback settles it
         self.trace.is_read_only |= _says_read_only(arguments, keywords) or last_name(node.function) in _AUTHORIZING
         specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
-        handed = (External(name=f"{name}()"),) if any(spec.hands_object for spec in specs or ()) else ()
+        handed = (External(name=f"{name}()"),) if any(spec.words == ("hands",) for spec in specs or ()) else ()
         self._call_back(site, handed)
         if name in _GATHERING:
             return Listing(values=arguments, parameters=parameters_of(arguments))
@@ -504,7 +504,9 @@ class Calls(Resolution):
             requests = [f"{effect.text.split()[0]} {effect.address}" for effect in effects if effect and effect.address]
             answered = tuple(Constant(value=request) for request in requests[:1])
             return External(name=ANSWER, arguments=answered, parameters=parameters)
-        is_statement = any(spec.prepares for spec in specs or ())
+        is_statement = any(
+            spec.words == ("prepares",) for spec in specs or ()
+        )  # it is run later, with values of its own
         origin = own_arguments if is_statement else target.arguments or own_arguments
         return External(name=f"{target.name}()", arguments=origin, parameters=parameters)
 
@@ -600,7 +602,8 @@ class Calls(Resolution):
 
     def _evaluates(self, name: str, arguments: tuple[Value, ...], node: CallSite, frame: CallFrame) -> bool:
         """Note that an object of which nothing is known evaluates a text of the agent's: `page.evaluate(script)`."""
-        if name != "evaluate" or not any(map(_is_written, arguments[:1])):
+        is_text = any(isinstance(value, Argument | PartialText) and value.parameters for value in arguments[:1])
+        if name != "evaluate" or not is_text:
             return False
         self._note(self.trace.effects, "runs-code", frame, node.line, name, arguments[0].parameters, harm=DESTROYS)
         return True
@@ -868,11 +871,6 @@ def _statement_specs(name: str, arguments: tuple[Value, ...]) -> tuple[Spec, ...
     )
     is_asked = is_connection and bool(arguments) and last.startswith(("execute", "query"))
     return (Spec(("sql-script", "0")),) if is_asked else None
-
-
-def _is_written(value: Value) -> bool:
-    """Return whether the agent writes a text: a parameter's own value, or a text around it."""
-    return bool(value.parameters) and isinstance(value, Argument | PartialText)
 
 
 def holds(value: Value, text: str) -> bool:

@@ -76,16 +76,6 @@ class Spec:
         """A request, which gives back an answer: `client.get(url).json().get("id")` asks once."""
         return self.words == ("answer",) or (self.words[0] == "http" and self.words[1] != "connect")
 
-    @property
-    def prepares(self) -> bool:
-        """The call gives back a statement that is run later, with values of its own."""
-        return self.words == ("prepares",)
-
-    @property
-    def hands_object(self) -> bool:
-        """Functions that the call is given get an object of the same package: `startSpan(name, span => …)`."""
-        return self.words == ("hands",)
-
     def effect(
         self, target: External, arguments: Sequence[Value], keywords: Mapping[str, Value]
     ) -> LibraryEffect | None:
@@ -267,7 +257,9 @@ def _load(name: str) -> _Language:
             packages.setdefault(package, {}).update(calls)
     methods = _calls(data["methods"])
     own = frozenset(data["harmless"].split())
-    derived = _derived()[name]
+    # What `calibration/library_effects.py` read in the libraries' own code.
+    libraries: dict[str, Any] = json.loads(files("tdqs_mcp.code").joinpath("data", "libraries.json").read_text("utf-8"))
+    derived = libraries["py" if name.startswith("python") else "js"]
     for package, entry in derived["packages"].items():
         packages[package] = _calls(entry) | packages.get(package, {})
     return _Language(
@@ -283,14 +275,6 @@ def _load(name: str) -> _Language:
             for name, place in zip(calls.split()[::2], calls.split()[1::2], strict=True)
         },
     )
-
-
-@cache
-def _derived() -> Mapping[str, Mapping[str, Any]]:
-    """Return what `calibration/library_effects.py` read in the libraries' own code."""
-    text = files("tdqs_mcp.code").joinpath("data", "libraries.json").read_text(encoding="utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return {"python.toml": data["py"], "script.toml": data["js"]}
 
 
 def _calls(entry: Mapping[str, str]) -> dict[str, Sequence[Spec]]:

@@ -161,7 +161,8 @@ def _slice(tool: ToolCode, source: _Source) -> CodeSlice:
     for span in branches:  # `call_tool` with a branch for each tool: the others say nothing about this one
         _take_parts(selection, span, proofs)
     for span in branches[:1]:
-        selection.take(span.file, handler.line if handler else span.line, min(span.end, _arm_end(tool, span)))
+        start = handler.line if handler else span.line
+        selection.take(span.file, start, min(span.end, start + ARM))
     callees = [span for span in spans if span not in branches]
     too_long = [span for span in callees if not selection.take(span.file, span.line, span.end)]
     left_out = sum(not _take_parts(selection, span, proofs) for span in too_long)
@@ -170,11 +171,6 @@ def _slice(tool: ToolCode, source: _Source) -> CodeSlice:
             if not selection.take(span.file, line, min(span.end, line + HEAD - 1)):
                 break
     return CodeSlice(lines=_sorted(selection.chosen), left_out=left_out)
-
-
-def _arm_end(tool: ToolCode, span: CodeSpan) -> int:
-    """Return where the branch of a tool may end."""
-    return (tool.handler.line if tool.handler else span.line) + ARM
 
 
 def _take_parts(selection: _Selection, span: CodeSpan, proofs: Iterable[CodePlace]) -> bool:

@@ -295,9 +295,10 @@ def join(values: Iterable[Value], conditions: Sequence[str] = ()) -> Value:
     if len(distinct) == 1:
         return distinct[0]
     if len(distinct) > (MAX_FUNCTIONS if all(map(_is_cell, distinct)) else MAX_ALTERNATIVES):
-        results = tuple(value for value in distinct if _is_result(value))[:MAX_RESULTS]
+        results = [value for value in distinct if isinstance(value, Constant | Dictionary | Listing | PartialText)]
+        results = results[:MAX_RESULTS]
         rest = tuple(value for value in distinct if value not in results)
-        distinct = (*results, unknown(*rest)) if results and rest else results
+        distinct = (*results, unknown(*rest)) if results and rest else tuple(results)
     if not distinct:
         return unknown(*values)
     own_words = tuple(words.get(value, "") for value in distinct)
@@ -312,11 +313,6 @@ def _is_cell(value: Value) -> bool:
     """Return whether a value may stand in a table of tools: a function, a module, an object, a name, a row of them."""
     is_row = isinstance(value, Listing) and any(isinstance(item, Closure | ModuleValue) for item in value.values)
     return is_row or isinstance(value, Closure | ModuleValue | Instance | Constant)
-
-
-def _is_result(value: Value) -> bool:
-    """Return whether a value is a constant, a text or a table."""
-    return isinstance(value, Constant | Dictionary | Listing) or text_of(value) is not None
 
 
 def elements(value: Value) -> Value:

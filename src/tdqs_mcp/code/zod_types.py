@@ -63,7 +63,9 @@ class ZodSchemas(ConstantReader):
             case ObjectLiteral(items=items):
                 members = self.members(located)
                 if "type" in members and isinstance(self.locate(members["type"]).node, Literal):
-                    return self._json_schema(located)
+                    if not isinstance(schema := self.json(located), dict):
+                        raise UnreadError(f"no schema stands at {located.place}")
+                    return schema
                 if not items:
                     return {"type": "object", "properties": {}}
                 return self._shape(located)
@@ -71,12 +73,6 @@ class ZodSchemas(ConstantReader):
                 return self.input_schema(located.part(inner))
             case _:
                 return self._plain(located)
-
-    def _json_schema(self, here: Expression) -> Schema:
-        schema = self.json(here)
-        if not isinstance(schema, dict):
-            raise UnreadError(f"no schema stands at {here.place}")
-        return schema
 
     def _plain(self, here: Expression) -> Schema:
         schema, _ = self._zod(here)
@@ -225,7 +221,9 @@ class ZodSchemas(ConstantReader):
             case "omit" | "pick":
                 names = set(self.members(arguments[0]))
                 chosen = {key for key in schema.get("properties", {}) if (key in names) == (word == "pick")}
-                return _restricted(schema, chosen), is_optional
+                properties = {key: value for key, value in schema.get("properties", {}).items() if key in chosen}
+                required = [key for key in schema.get("required", []) if key in chosen]
+                return {**schema, "properties": properties, "required": required}, is_optional
             case "partial":
                 names = set(self.members(arguments[0])) if arguments else set(schema.get("properties", {}))
                 required = [name for name in schema.get("required", []) if name not in names]
@@ -267,8 +265,3 @@ def _merged(first: Schema, second: Schema) -> Schema:
     required = [name for name in first.get("required", []) if name not in second.get("properties", {})]
     required += second.get("required", [])
     return {**first, "properties": properties} | {"required": required}
-
-
-def _restricted(schema: Schema, names: set[str]) -> Schema:
-    properties = {key: value for key, value in schema.get("properties", {}).items() if key in names}
-    return {**schema, "properties": properties, "required": [key for key in schema.get("required", []) if key in names]}
