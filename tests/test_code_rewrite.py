@@ -1151,3 +1151,66 @@ def test_keys_of_the_result_are_not_told_beside_others(write, sentence, added):
     code = write("@server.tool()\ndef work(path: str):\n    return {'berth_name': path, 'depth': len(path)}\n")
     (rewritten,) = rewrite(code, define("work", f"Look at a berth. {sentence}", path=TEXT))
     assert [text for text in statements(rewritten) if "depth" in text] == added
+
+
+def questions(code, *tools):
+    return {question.id: question.text for item in rewrite(code, *tools) for question in item.questions}
+
+
+def test_tools_whose_code_does_the_same_share_a_question_whatever_their_verbs(write):
+    names = ("weigh", "rate", "survey")
+    code = write(
+        "\n".join(
+            f"@server.tool()\ndef {name}_plan(path: str):\n    httpx.post(os.environ['BASE'], json=path)\n"
+            for name in names
+        )
+    )
+    asked = questions(code, *(define(f"{name}_plan", f"{name.title()} a plan.", path=TEXT) for name in names))
+    shared = [text for key, text in asked.items() if key == "sends-POST-requests*.annotations.readOnlyHint"]
+    assert len(shared) == 1
+    assert all(f"`{name}_plan`" in shared[0] for name in names)
+
+
+def test_a_question_names_the_call_that_could_not_be_followed(write):
+    code = write("@server.tool()\ndef read_tide(berth: str, store):\n    return store.dispatch(berth)\n")
+    asked = questions(code, define("read_tide", "Read the tide.", berth=TEXT))
+    (text,) = (text for key, text in asked.items() if key.endswith("annotations.readOnlyHint"))
+    assert "calls code that is not in the folder: `store.dispatch" in text
+    assert "(server.py:10)" in text
+
+
+def test_a_question_names_what_the_code_refuses(write):
+    code = write("""
+        @server.tool()
+        def read_tide(berth: list[str]):
+            if not fits(berth):
+                raise ValueError(f"Invalid berths {berth}")
+            return 1
+    """)
+    asked = questions(code, define("read_tide", "Read the tide.", berth={"type": "array", "items": TEXT}))
+    assert asked["read_tide.parameters.berth"].startswith(
+        'By the code, `read_tide` says "Invalid berths …" (server.py:12). '
+    )
+
+
+ANSWERED = {
+    "a text that nothing checks": ("text", TEXT, "return text.upper()", True),
+    "a text that is checked": (
+        "text",
+        TEXT,
+        'if len(text) % 2:\n        raise ValueError(f"Unknown text {text}")\n    return text',
+        False,
+    ),
+    "a path": ("plan_path", TEXT, "return Plan(plan_path)", True),
+    "paths": ("plan_paths", {"type": "array", "items": TEXT}, "return Plan(plan_paths)", True),
+    "an id": ("plan_id", TEXT, "return plan_id.upper()", False),
+    "a number": ("depth", NUMBER, "return depth * 2", False),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERED)
+def test_the_code_answers_what_is_refused(write, case):
+    name, schema, body, is_answered = ANSWERED[case]
+    code = write(f"@server.tool()\ndef work({name}):\n    {body}\n")
+    asked = questions(code, define("work", "Paint a plan.", **{name: schema}))
+    assert (f"work.parameters.{name}" not in asked) is is_answered

@@ -187,8 +187,9 @@ def _question(key: str, gaps: Sequence[OpenPoint], evidence: Mapping[str, tuple[
     tools = tuple(dict.fromkeys(gap.tool for gap in gaps))
     wording = _CHOICE if first.about is QuestionTopic.USAGE and len(tools) > 1 else first.wording
     text = wording.format(_tools(tools))
-    if first.tool in evidence and first.about in (QuestionTopic.BEHAVIOR, *HINT_ASPECTS):
-        effect, place = evidence[first.tool]
+    is_about_effect = first.about in (QuestionTopic.BEHAVIOR, *HINT_ASPECTS)
+    effect, place = evidence.get(first.tool if is_about_effect else f"{first.tool}.{first.place}", ("", ""))
+    if effect:
         text = f"By the code, `{first.tool}` {effect} ({place}). {text}"
     return Question(
         id=key if len(tools) > 1 or first.about is QuestionTopic.LIMIT else f"{first.tool}.{first.place}",
@@ -460,10 +461,14 @@ def _adds(effect: CodeEffect) -> bool:
 def _evidence(measured: Measured) -> dict[str, tuple[str, str]]:
     """Return the most telling effect of each tool's code with its line: `deletes files`, `sync.py:41`.
 
-    Without any, that is the last call that could not be followed.
+    Without any, that is the last call that could not be followed. What is refused of a parameter has the key
+    `sync.parameters.path`.
     """
     evidence: dict[str, tuple[str, str]] = {}
     for subject, code in coded(measured):
+        for error in code.errors:
+            refusal = f'says "{error.text.replace("{}", "…")}"'
+            evidence.setdefault(f"{subject.tool.name}.{PARAMETERS}{error.parameter}", (refusal, str(error)))
         changes = [effect for effect in code.own_effects if effect.kind not in READS]
         if changes:
             effect = min(changes, key=lambda effect: (not effect.is_destroying, not effect.is_given, effect.depth))

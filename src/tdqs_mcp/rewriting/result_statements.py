@@ -31,8 +31,12 @@ def result_sentence(subject: Subject, code: ToolCode, envelope: AbstractSet[str]
     forms = [form for form in code.results if not _tells_nothing_found(form)]
     if not code.is_result_whole or is_chosen or _is_result_told(subject, forms):
         return ""
-    labeled = [form for form in forms if form.kind is ResultKind.TEXT and form.labels]
-    beginnings = {form for form in forms if any(_begins(form, whole) for whole in labeled)}
+    texts = [form for form in forms if form.kind is ResultKind.TEXT]
+    labeled = [form.text for form in texts if form.labels]
+    # "Boats of {}:" is what another text is without any item
+    beginnings = {
+        form for form in texts if not form.labels and any(text.startswith(form.text.rstrip()) for text in labeled)
+    }
     names = (*envelope, *(parameter.name for parameter in subject.signals.parameters))
     bare = words_from("rewriting", "bare_keys") | {name.lower().replace("_", "") for name in names}
     parts = list(dict.fromkeys(_result_words(form, bare) for form in forms if form not in beginnings))
@@ -49,11 +53,12 @@ def result_sentence(subject: Subject, code: ToolCode, envelope: AbstractSet[str]
 def _is_result_told(subject: Subject, forms: Sequence[CodeResult]) -> bool:
     """Return whether a sentence about the result lists what is in it, or the texts name half of its fields."""
     keys = {key for form in forms for key in (*form.keys, *form.row)}
+    results = keys - words_from("rewriting", "bare_keys") - {parameter.name for parameter in subject.signals.parameters}
     sentences = [subject.prose.sentences[place] for place in subject.prose.cue_places.get(Cue.RETURN, ())]
     is_listed = any(
         len(_PATTERNS.separator.findall(sentence)) > 1
         or _PATTERNS.returned_list.fullmatch(sentence)
-        or not (keys - words_from("rewriting", "bare_keys")).isdisjoint(words_of(sentence))
+        or not results.isdisjoint(words_of(sentence))
         for sentence in sentences
     )
     texts = [subject.tool.description or "", *(text for _, text in subject.texts)]
@@ -65,11 +70,6 @@ def _is_result_told(subject: Subject, forms: Sequence[CodeResult]) -> bool:
 
 def _tells_nothing_found(form: CodeResult) -> bool:
     return not form.labels and _tells_absence(form) and _PATTERNS.nothing_found.search(form.text) is not None
-
-
-def _begins(form: CodeResult, whole: CodeResult) -> bool:
-    """Return whether a text is what another one is without any item: "Boats of {}:"."""
-    return form.kind is ResultKind.TEXT and not form.labels and whole.text.startswith(form.text.rstrip())
 
 
 def _tells_absence(form: CodeResult) -> bool:

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -324,13 +323,12 @@ def is_named(effect: CodeEffect, subject: Subject) -> bool:
     if effect.kind is EffectKind.FILE_WRITE:
         is_changing = any(verb.is_mutating or verb is Effect.PRODUCE for verb in verbs)
         return is_changing or not words_from("rewriting", "keeping").isdisjoint(words)
-    if effect.kind is EffectKind.RUNS_CODE or not effect.text.upper().startswith(("DELETE", "DROP", "TRUNCATE")):
-        return effect.kind is not EffectKind.FILE_DELETE or _says_deleting(words, verbs)
-    return _says_deleting(words, verbs)
+    is_worded = effect.kind is not EffectKind.RUNS_CODE and effect.text.upper().startswith(_DELETING)
+    is_told = Effect.DELETE in verbs or not deleting_verbs().isdisjoint(words)
+    return is_told or not (is_worded or effect.kind is EffectKind.FILE_DELETE)
 
 
-def _says_deleting(words: AbstractSet[str], verbs: AbstractSet[Effect]) -> bool:
-    return Effect.DELETE in verbs or not deleting_verbs().isdisjoint(words)
+_DELETING = ("DELETE", "DROP", "TRUNCATE")
 
 
 def definition_words(subject: Subject) -> frozenset[str]:
