@@ -1,6 +1,5 @@
 """Lane 8: a definition held against the code of its tool; each message quotes both, with file and line."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -16,6 +15,7 @@ from tdqs_mcp.facts.text.statements import (
     read_polarity,
     stated_hints,
     stated_keys,
+    states_image,
     states_mere_reading,
     states_saving,
 )
@@ -225,10 +225,6 @@ def disproved_statement(measured: Measured) -> Iterator[Hit]:
             break
 
 
-_IMAGE = re.compile(r"^returns? (?:an?|the) (?:\w+ )?(?:image|screenshot|picture)(?: content)?\.?$", re.IGNORECASE)
-"""A sentence that says no more than that an image comes back: a path, an address or base64 is text."""
-
-
 def find_disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, CodePlace | None, str] | None:
     """Return what disproves a sentence, its line and the advice; None where nothing does.
 
@@ -245,7 +241,7 @@ def find_disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str,
     is_near = all(effect.kind in _NEAR_READS for effect in code.own_effects)
     if is_near and not code.unresolved and code.read_only is True and states_saving(sentence):
         return f"nothing that {code.handler} calls writes a file", code.handler, "say what it does with the data"
-    if {form.kind for form in code.results} == {ResultKind.TEXT} and _IMAGE.search(sentence):
+    if {form.kind for form in code.results} == {ResultKind.TEXT} and states_image(sentence):
         return f"the code that starts at {code.handler} returns text", code.handler, "say what the text is"
     is_whole = len(code.results) == 1 and not code.results[0].is_open and code.results[0].kind in _WITH_KEYS
     keys = (*code.results[0].keys, *code.results[0].rare) if is_whole else ()

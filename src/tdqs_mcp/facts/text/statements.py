@@ -176,6 +176,11 @@ def states_saving(sentence: str) -> bool:
     return bool(_PATTERNS.saving.match(sentence[:MAX_TEXT])) and not _PATTERNS.reserved.search(sentence)
 
 
+def states_image(sentence: str) -> bool:
+    """Return whether a sentence says no more than that an image comes back: a path, an address or base64 is text."""
+    return _PATTERNS.image.search(sentence) is not None
+
+
 def stated_keys(sentence: str) -> tuple[tuple[str, ...], bool]:
     """Return the keys of the result, where the sentence does nothing but name them; and whether it names an object."""
     match = _PATTERNS.returned_keys.match(sentence[:MAX_TEXT])
