@@ -1214,3 +1214,25 @@ def test_the_code_answers_what_is_refused(write, case):
     code = write(f"@server.tool()\ndef work({name}):\n    {body}\n")
     asked = questions(code, define("work", "Paint a plan.", **{name: schema}))
     assert (f"work.parameters.{name}" not in asked) is is_answered
+
+
+def test_tools_that_give_back_the_same_answer_share_the_question_that_names_it(write):
+    names = ("raise", "lower")
+    code = write(
+        "\n".join(
+            f"@server.tool()\ndef {name}_flag(boat: str):\n"
+            "    return httpx.patch(f'https://api.boats.example/flags/{boat}').json()\n"
+            for name in names
+        )
+    )
+    asked = questions(
+        code, *(define(f"{name}_flag", f"{name.title()} the flag of a boat.", boat=TEXT) for name in names)
+    )
+    assert asked["*.returns"].startswith("By the code, `raise_flag` gives back the answer to `PATCH ")
+    assert "`lower_flag`" in asked["*.returns"]
+    given = parse_material({"answers": {"*.returns": "the flag with its new height"}})
+    tools = [define(f"{name}_flag", f"{name.title()} the flag of a boat.", boat=TEXT) for name in names]
+    assert all(
+        "the flag with its new height" in item.definition["description"]
+        for item in rewrite(code, *tools, material=given)
+    )

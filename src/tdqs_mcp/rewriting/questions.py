@@ -24,11 +24,11 @@ from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, SHARED, Tool
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import HINT_ASPECTS, Question, QuestionTopic
 from tdqs_mcp.results.scores import ToolScore
-from tdqs_mcp.results.tool_code import CodeEffect, EffectKind, ToolCode
+from tdqs_mcp.results.tool_code import CodeEffect, EffectKind, ResultKind, ToolCode
 from tdqs_mcp.rewriting.draft_checks import is_ruled_out
 from tdqs_mcp.rewriting.value_sources import bare_schema
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.rules.code_rules import coded
+from tdqs_mcp.rules.code_rules import NETWORK, coded
 
 MAX_NAMED = 3
 """Tools that one question names; the rest are counted."""
@@ -93,8 +93,9 @@ def find_questions(
 def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
     """Return the tools of which one answer is true, by the id of the question that they share; the largest groups.
 
-    One answer is true of parameters of one name and schema, and of a hint where tools have one verb and their code
-    shows the same. What belongs together depends on names, types and code: a rewrite changes nothing of it.
+    One answer is true of parameters of one name and schema, of a hint where tools have one verb or their code shows the
+    same, and of what comes back where their code gives back the same. What belongs together depends on names, types and
+    code: a rewrite changes nothing of it.
     """
     labels = names.read_names(subject.tool.name for subject in measured.subjects)
     evidence = _evidence(measured)
@@ -103,6 +104,10 @@ def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
         name = subject.tool.name
         for key, group in _groups(subject, labels[name], evidence.get(name, ("", ""))[0]):
             groups.setdefault(key, {}).setdefault(group, []).append(name)
+    for subject, code in coded(measured):
+        if code.results:
+            alike = groups.setdefault(f"{SHARED}.{QuestionTopic.RETURNS}", {})
+            alike.setdefault((str(code.results),), []).append(subject.tool.name)
     largest = {key: max(by_group.values(), key=len) for key, by_group in groups.items()}
     rivals = {f"{tools[0]}{SHARED}.{QuestionTopic.USAGE}": tools for tools in _find_rivals(measured, labels)}
     return {key: frozenset(tools) for key, tools in (largest | rivals).items()}
@@ -221,11 +226,14 @@ def _find_gaps(
     labels = names.read_names(subject.tool.name for subject in measured.subjects)
     rivals = {name: tools for tools in _find_rivals(measured, labels) for name in tools}
     weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
-    is_server_open = _LIMITING.isdisjoint(_cues(measured.catalog.instructions))
+    general = (cues_of(words_of(sentence)) for sentence in sentences_of(measured.catalog.instructions or ""))
+    is_server_open = all(map(_LIMITING.isdisjoint, general))
     for subject in measured.subjects:
         if subject.withdrawal:
             continue  # what is not to be called needs no words, but to leave the list
-        if is_server_open and _is_limit_open(subject):
+        # nothing says when a call of a reading tool fails, or how much it returns
+        is_open = subject.is_amount_open or (_is_reading(subject) and _DISCLOSING.isdisjoint(subject.prose.cues))
+        if is_server_open and is_open:
             yield OpenPoint(tool=subject.tool.name, about=QuestionTopic.LIMIT, wording=_SERVER)
         name = subject.tool.name
         rule_ids = rules.get(subject.tool.index, set())
@@ -274,16 +282,6 @@ _SERVER = (
     "comes back at most? It belongs into the server's instructions, once."
 )
 _LIMITING = frozenset({Cue.ERROR, Cue.PERMISSION, Cue.LIMIT})
-
-
-def _cues(text: str | None) -> frozenset[Cue]:
-    """Return what the sentences of a text are about."""
-    return frozenset(cue for sentence in sentences_of(text or "") for cue in cues_of(words_of(sentence)))
-
-
-def _is_limit_open(subject: Subject) -> bool:
-    """Return whether nothing says when a call of a reading tool fails, or how much it returns."""
-    return subject.is_amount_open or (_is_reading(subject) and _DISCLOSING.isdisjoint(subject.prose.cues))
 
 
 def _is_reading(subject: Subject) -> bool:
@@ -433,9 +431,14 @@ def _answers(subject: Subject, code: ToolCode) -> Iterator[str]:
             yield f"{ANNOTATIONS}{topic}"
     changes = [effect for effect in code.own_effects if effect.kind not in READS]
     if code.read_only is False and (
-        code.destructive is False or any(map(_adds, changes)) or (changes and all(map(repeats, changes)))
+        code.destructive is False
+        or any(effect.is_given and effect.text.startswith(_ADDING) for effect in changes)
+        or (changes and all(map(repeats, changes)))
     ):
         yield f"{ANNOTATIONS}{QuestionTopic.IDEMPOTENT}"  # it adds, and a second time again
+
+
+_ADDING = ("POST", "INSERT INTO", "insert", "open a")
 
 
 def _takes_any(node: Node, code: ToolCode) -> bool:
@@ -453,11 +456,6 @@ def _takes_any(node: Node, code: ToolCode) -> bool:
     return (is_free and not is_naming) or is_address
 
 
-def _adds(effect: CodeEffect) -> bool:
-    """Return whether a second run of the line adds once more."""
-    return effect.is_given and effect.text.startswith(("POST", "INSERT INTO", "insert", "open a"))
-
-
 def _evidence(measured: Measured) -> dict[str, tuple[str, str]]:
     """Return the most telling effect of each tool's code with its line: `deletes files`, `sync.py:41`.
 
@@ -469,6 +467,10 @@ def _evidence(measured: Measured) -> dict[str, tuple[str, str]]:
         for error in code.errors:
             refusal = f'says "{error.text.replace("{}", "…")}"'
             evidence.setdefault(f"{subject.tool.name}.{PARAMETERS}{error.parameter}", (refusal, str(error)))
+        for form in code.results if code.handler else ():
+            if form.kind is ResultKind.ANSWER and form.text:
+                answer = f"gives back the answer to `{form.text}`"
+                evidence.setdefault(f"{subject.tool.name}.{QuestionTopic.RETURNS}", (answer, f"{code.handler}"))
         changes = [effect for effect in code.own_effects if effect.kind not in READS]
         if changes:
             effect = min(changes, key=lambda effect: (not effect.is_destroying, not effect.is_given, effect.depth))
@@ -484,11 +486,8 @@ _UNREAD = "calls code that is not in the folder:"
 
 
 def _effect_words(effect: CodeEffect) -> str:
-    is_method = effect.text.isupper() and effect.kind in _SENDING
+    is_method = effect.text.isupper() and effect.kind in NETWORK
     return f"sends {effect.text} requests{f' to {effect.host}' if effect.host else ''}" if is_method else effect.words
-
-
-_SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT, EffectKind.HTTP_UNKNOWN})
 
 
 def repeats(effect: CodeEffect) -> bool:

@@ -210,11 +210,10 @@ def misstated_limit(measured: Measured) -> Iterator[Hit]:
 def disproved_statement(measured: Measured) -> Iterator[Hit]:
     """A sentence says that the tool only reads, saves a file, or returns an image or keys; its code does otherwise."""
     for subject, code in coded(measured):
-        contradictions = ((text, find_disproof(text, subject, code)) for text in subject.prose.sentences)
         is_hinted = _hint(subject, "readOnlyHint") is True  # TDQ801 says it
+        texts = (text for text in subject.prose.sentences if not (is_hinted and says_only_reading(text)))
+        contradictions = ((text, find_disproof(text, subject, code)) for text in texts)
         for text, (claim, place, suggestion) in ((text, proof) for text, proof in contradictions if proof):
-            if is_hinted and says_only_reading(text):
-                continue
             yield Hit(
                 "/description",
                 f"{text!r}, but {claim}",
