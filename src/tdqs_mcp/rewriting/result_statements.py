@@ -64,8 +64,7 @@ def _is_result_told(subject: Subject, forms: Sequence[CodeResult]) -> bool:
     texts = [subject.tool.description or "", *(text for _, text in subject.texts)]
     words = {word.lower() for text in texts for word in words_of(text)}
     named = {key for key in keys if key.lower() in words or " ".join(name_parts(key)).lower() in words}
-    is_closed = not subject.is_result_open and (subject.has_telling_output or 2 * len(named) >= len(keys))
-    return is_listed or is_closed
+    return is_listed or (not subject.is_result_open and (subject.has_telling_output or 2 * len(named) >= len(keys)))
 
 
 def _tells_nothing_found(form: CodeResult) -> bool:
