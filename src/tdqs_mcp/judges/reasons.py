@@ -162,7 +162,7 @@ def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tu
     names = set(map(str.lower, subject.mentions))
     yield from _quoted("when", own, Aspect.USAGE, (Cue.WHEN,), without=(Cue.WHEN_NOT,))
     yield from _quoted("when_not", readings, Aspect.USAGE, (Cue.WHEN_NOT,))
-    pointing = [reading for reading in readings if not names.isdisjoint(words_of(reading.sentence.text))]
+    pointing = [reading for reading in readings if names and not names.isdisjoint(words_of(reading.sentence.text))]
     yield from _quoted("apart", pointing, Aspect.USAGE)
     yield from _quoted("situation", own, Aspect.USAGE)
     yield from _quoted("slight_usage", readings, Aspect.USAGE, at_least=SLIGHT)

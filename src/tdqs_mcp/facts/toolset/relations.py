@@ -318,7 +318,7 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
     sentence = _telling_sentence(tool.prose, usual, nouns)
     # "Dispatches an email": what stands before an article at the beginning is a verb, whatever else it can be
     opening = sentence[0] if sentence[1:2] in (["a"], ["an"], ["the"]) else ""
-    is_opening = bool(nouns) and opening in _forms_of(nouns[0])
+    is_opening = bool(nouns) and opening in (nouns[0], f"{nouns[0]}s", f"{nouns[0]}es")
     plain = label.verb or (nouns[0] if is_opening else next((word for word in nouns if _is_verb(word)), None))
     thing, scope = _split([word for word in nouns if word != plain])
     own = next((word for word in sentence[:8] if word in LEMMAS and word not in LEAD_IN), opening)
@@ -355,10 +355,6 @@ def _is_verb(word: str) -> bool:
     """Return whether a word of a name stands for its verb: `weather_lookup` looks up the weather, `new_order`."""
     stands_for = _synonyms().get(base_of(word)) in (*_READING, "create")
     return word != "list" and (LEMMAS.get(word) == word or stands_for or part_of_speech(word) == "verb")
-
-
-def _forms_of(verb: str) -> Sequence[str]:
-    return verb, f"{verb}s", f"{verb}es"
 
 
 def _telling_sentence(prose: Prose, usual: Mapping[str, int], nouns: Sequence[str]) -> list[str]:
