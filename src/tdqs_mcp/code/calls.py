@@ -105,6 +105,8 @@ _UNDEFINED = Constant(value=None)
 """What a script's function gets for an argument that a call leaves out."""
 
 
+_SHAPED = (Dictionary, Listing, Instance, Constant, PartialText)
+
 _AUTHORIZING = frozenset(["set_authorizer", "setAuthorizer"])
 """Calls that hand a database a function that may refuse what the agent writes."""
 
@@ -290,7 +292,9 @@ class Calls(Resolution):
         results = [value for value in frame.results if value not in self.trace.failures]
         is_crowded = len(set(frame.results)) > MAX_ALTERNATIVES  # how it fails matters least
         value = join((is_crowded and results) or frame.results) if frame.results else Constant(value=None)
-        if closure.function.returns is not None and not any(map(_is_shaped, alternatives(value))):
+        # A type tells less than keys, items, a class or a text.
+        is_shaped = any(isinstance(part, _SHAPED) and part != _UNDEFINED for part in alternatives(value))
+        if closure.function.returns is not None and not is_shaped:
             typed = self.typed(closure.function.returns, parent)
             item = typed.values[0] if isinstance(typed, Listing) else typed
             is_data = isinstance(item, Instance) and self.data_fields(item.of) is not None
@@ -814,12 +818,6 @@ def _is_abstract(function: Function) -> bool:
         is_left = any("implement" in text.lower() for text in (dotted_name(last.value), *texts))
         return is_left and all(map(_says_nothing_more, rest))
     return all(map(_says_nothing_more, (*rest, last)))
-
-
-def _is_shaped(value: Value) -> bool:
-    """Return whether more is known of a value than a type tells: its keys, its items, its class, its text."""
-    is_null = value == _UNDEFINED
-    return isinstance(value, Dictionary | Listing | Instance | Constant | PartialText) and not is_null
 
 
 def _says_nothing_more(statement: SyntaxNode) -> bool:

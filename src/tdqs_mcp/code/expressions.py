@@ -416,7 +416,7 @@ class Expressions(Assignments):
                 self.trace.has_record = True
                 with self.muted():
                     return self.evaluate(record, CallFrame(module=scope.module, parent=scope))
-            case External() if key in _PARSING and _is_request(first):
+            case External() if key in _PARSING and ALL in first.parameters and isinstance(first, Argument | Dictionary):
                 return first  # schema.parse(args), Model.model_validate(arguments)
             case ClassValue() if key in _MAKING_MODELS and self.data_fields(owner):
                 self._use(*arguments)
@@ -652,11 +652,6 @@ def _by_key(table: Dictionary, name: str) -> Value:
 def _tells_failure(value: Value) -> bool:
     """Return whether a value that is returned where an error is caught says so: neither empty nor unknown."""
     return (isinstance(value, Dictionary) and bool(value.items)) or bool(re.search(r"\w{3}", text_of(value) or ""))
-
-
-def _is_request(value: Value) -> bool:
-    """Return whether a value is all arguments, or a request that holds them: `{name, arguments}`."""
-    return ALL in value.parameters and isinstance(value, Argument | Dictionary)
 
 
 MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}

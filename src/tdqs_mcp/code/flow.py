@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, holds
 from tdqs_mcp.code.expressions import EXCLUDED, MIRRORED, Expressions
@@ -88,7 +87,7 @@ class Interpreter(Expressions):
                 host=peer if effect.host == PEER else effect.host,
             )
             for effect in self.trace.effects
-            if not (effect.kind.startswith("state") and any(map(partial(_is_of, effect), self.trace.caches)))
+            if not (effect.kind.startswith("state") and _entry(effect)[:2] in self.trace.caches)
         ]
         entries = [(_entry(effect), effect.harm) for effect in self.trace.effects if effect.entry is not None]
         last = dict(entries)
@@ -365,12 +364,6 @@ def _measured(side: SyntaxNode) -> tuple[SyntaxNode, str]:
             return inner, "length "
         case _:
             return side, ""
-
-
-def _is_of(change: Sighting, container: tuple[str, str]) -> bool:
-    """Return whether a change in memory is that of a map: `_cache.pop()` of `_cache`."""
-    path, words = container
-    return change.path == path and re.match(re.escape(words) + r"(\[\]|\.\w+\(\)| del)?$", change.text) is not None
 
 
 def _entry(effect: Sighting) -> tuple[str, str, Value | None]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.code.definitions import DefinitionReader, StaticDefinition
-from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.hint_verdicts import is_change, judge
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
 from tdqs_mcp.code.nodes import (
@@ -83,7 +82,10 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
         if isinstance(part.node, ObjectLiteral) and part.dispatched
     }
     interpreter.log_file = next(_log_files(interpreter.project), "")
-    traces = [_follow(interpreter, registration) for registration in registrations]
+    traces = [
+        interpreter.follow(tool.name, tool.handler, tool.arguments, tool.keywords) if tool.handler else None
+        for tool in registrations
+    ]
     _mark_unanswered(list(zip(registrations, traces, strict=True)))
     _mark_creating([trace for trace in traces if trace])
     _part_housekeeping([(tool, trace) for tool, trace in zip(registrations, traces, strict=True) if trace])
@@ -123,12 +125,6 @@ def _log_files(project: Project) -> Iterator[str]:
                     name = last_name(function)
                     if name in _LOG_FILES or (name == "basicConfig" and "filename" in keywords):
                         yield f"{module.path}:{line}"
-
-
-def _follow(interpreter: Interpreter, registration: Registration) -> CallTrace | None:
-    if registration.handler is None:
-        return None
-    return interpreter.follow(registration.name, registration.handler, registration.arguments, registration.keywords)
 
 
 def _no_tools(project: Project) -> str:

@@ -695,7 +695,7 @@ class Finder:
                     definition=definition,
                     parts=_renamed({key: Expression(node=value, scope=scope) for key, value in fields.items()}),
                     handler=runner,
-                    arguments=_all_arguments(runner) if runner else (),
+                    arguments=(*[UNKNOWN] * (len(runner.function.parameters) - 2), everything()) if runner else (),
                     dispatched=runner is None,
                 )
             )
@@ -804,12 +804,6 @@ def _renamed(parts: Mapping[str, Expression]) -> dict[str, Expression]:
     named = {word: parts[word] for word in ("name", "title", "description", "annotations") if word in parts}
     output = parts.get("outputSchema") or parts.get("output_schema")
     return named | ({"inputSchema": schema} if schema else {}) | ({"outputSchema": output} if output else {})
-
-
-def _all_arguments(handler: Closure) -> tuple[Value, ...]:
-    """Return all arguments as one object, for a method that takes them together: `run_tool(self, args)`."""
-    count = len(handler.function.parameters) - 1
-    return (everything(),) if count == 1 else (UNKNOWN,) * max(0, count - 1) + (everything(),)
 
 
 def _dispatch_arguments(handler: Closure, name: str) -> tuple[Value, ...]:
