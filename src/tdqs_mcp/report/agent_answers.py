@@ -334,13 +334,10 @@ def _tool_lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> Ite
 
 
 def _why(tool: AnyTool) -> dict[str, Any]:
-    """Return why a tool that is not in tier A scores low."""
-    return {"why": reason_for(tool)} if isinstance(tool, ToolScore) and tool.tier is not Tier.A else {}
-
-
-def reason_for(tool: ToolScore) -> str:
-    """Return the first sentence of the judge's reason for a tool's lowest score."""
-    return fence(sentences_of(tool.judgements[tool.weakest].justification)[0], MAX_MESSAGE)
+    """Return the first sentence of the judge's reason for the lowest score of a tool that is not in tier A."""
+    if not isinstance(tool, ToolScore) or tool.tier is Tier.A:
+        return {}
+    return {"why": fence(sentences_of(tool.judgements[tool.weakest].justification)[0], MAX_MESSAGE)}
 
 
 def lowest_lines(score: ServerScore, *, below: int) -> list[dict[str, Any]]:

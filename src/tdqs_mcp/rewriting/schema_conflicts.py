@@ -203,6 +203,7 @@ def _number_conflicts(
             yield low.words
         elif role != "default" and high and number > high.end:
             yield high.words
+
     is_sized = {"minItems", "minLength"} & accepted.bounds.keys()
     if low and is_sized and max(low.numbers) > 0:
         spoken = [words_of(clause) for clause in clauses if _PATTERNS.empty.search(clause)]

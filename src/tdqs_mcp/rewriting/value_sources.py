@@ -242,15 +242,12 @@ class ValueSources:
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
         """Return where each parameter's value comes from, required ones first.
 
-        Skip a name if the entity's id has the same source: of `board_id` and `board_name`, `list_boards` gives the id.
-        Of a `run_id` and a `run_uuid` that it might give, it is the first.
+        Of a `run_id` and a `run_uuid` that one tool might give, it is the first.
         """
         ordered = sorted(subject.signals.parameters, key=lambda parameter: not parameter.is_required)
         sources = [origin for item in ordered if is_plain(item.name) and (origin := self._origin(subject, item))]
         first = {(origin.tools, name_parts(origin.parameter)[:-1]): origin for origin in reversed(sources)}
-        origins = [origin for origin in sources if origin in first.values()]
-        strong = {origin.tools for origin in origins if not _is_weak(origin.parameter)}
-        return tuple(origin for origin in origins if origin.tools not in strong or not _is_weak(origin.parameter))
+        return tuple(origin for origin in sources if origin in first.values())
 
     def is_whole(self, subject: Subject, origins: Iterable[ValueSource]) -> bool:
         """Return whether origins explain every identifier that a call needs: half a lookup leaves the caller stuck."""
@@ -414,7 +411,7 @@ def _is_plural(label: NameWords) -> bool:
 def _thing(parameter: Parameter, label: NameWords) -> frozenset[str]:
     """The stems of what a parameter identifies; of the tool's own thing where it says no more than `id`.
 
-    Nothing where it is new: the `event_id` that `create_event` may be given, the `connection_name` of `connect`.
+    Nothing where it is new: the `event_id` that `create_event` may be given.
     """
     words = name_parts(parameter.name)
     *rest, kind = words or ("",)
@@ -423,8 +420,6 @@ def _thing(parameter: Parameter, label: NameWords) -> frozenset[str]:
     if kind in _words("weak_identifiers") and _words("no_resources") & set(rest):
         return frozenset()
     own = _keys(label.thing.lower().split())
-    if rest and _words("roles").issuperset(rest):
-        return frozenset()
     rest = [word for word in rest if word not in _words("roles")]
     if not rest:
         is_there = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE) and not _listed(label)
@@ -438,12 +433,7 @@ def _thing(parameter: Parameter, label: NameWords) -> frozenset[str]:
         return frozenset()
     is_joined = label.verb == "add" and not _words("scopes").isdisjoint(map(str.lower, label.nouns))
     is_made = _is_making(label) and thing <= own and not is_joined
-    is_named = (
-        kind in _words("weak_identifiers")
-        and label.verb is not None
-        and any(word.startswith(label.verb) for word in rest)
-    )
-    return frozenset() if is_made or is_named else thing
+    return frozenset() if is_made else thing
 
 
 def _said_thing(parameter: Parameter) -> frozenset[str]:
