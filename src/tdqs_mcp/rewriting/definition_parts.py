@@ -26,6 +26,7 @@ from tdqs_mcp.rewriting.value_sources import (
     documented_parameters,
     infer_borrowed,
     is_identifier,
+    singular,
 )
 
 _PATTERNS = PatternTable("wording")
@@ -273,6 +274,9 @@ class CatalogContext:
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
 
+    shared: frozenset[str]
+    """Parameters whose values more tools take than need them: some calls leave them out, or take one for many."""
+
     server: frozenset[str]
     """Stems of the server's name, which tell none of its tools apart."""
 
@@ -298,6 +302,15 @@ class CatalogContext:
         words = (
             word for subject in measured.subjects for word in (*name_parts(subject.tool.name), *subject.prose.words)
         )
+        parameters = [
+            parameter
+            for subject in unique.values()
+            for parameter in subject.signals.parameters
+            if len(name_parts(parameter.name)) > 1  # `board_id`, not `id`
+        ]
+        spellings: dict[str, set[str]] = {}
+        for parameter in parameters:
+            spellings.setdefault(singular(parameter.name), set()).add(parameter.name)
         return cls(
             subjects=unique,
             labels=labels,
@@ -307,6 +320,11 @@ class CatalogContext:
                 name: origins if sources.is_whole(unique[name], origins) else () for name, origins in listings.items()
             },
             takers=takers,
+            shared=frozenset(
+                parameter.name
+                for parameter in parameters
+                if not parameter.is_required or len(spellings[singular(parameter.name)]) > 1
+            ),
             server=frozenset(map(stem, name_parts(measured.catalog.server))),
             plurals=plurals_in(words),
         )
@@ -434,7 +452,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     # "Use this tool" behind a sentence about another one would be about that
     is_last_own = not subject.prose.spoken or len(subject.prose.spoken) - 1 in subject.own_places
     if takers and alternatives.keys().isdisjoint(parameters):
-        use = _use(takers)
+        use = _use(takers, context.shared)
         is_told = _is_named(subject, {name for _, name in takers} | {use.sentence})
         if is_told or is_last_own:
             yield use, is_told
@@ -461,16 +479,16 @@ def _lookup(origins: Sequence[ValueSource]) -> Statement:
     return add_sentence(f"Find {joined(lookups)}.", Route.LOOKUP, sources)
 
 
-def _use(takers: Sequence[tuple[str, str]]) -> Statement:
+def _use(takers: Sequence[tuple[str, str]], shared: AbstractSet[str]) -> Statement:
     """Say what a listing's answer is for: the parameter that most siblings take from it.
 
-    A few of them by name.
+    A few of them by name, if no other tool may be given such a value.
     """
     by_parameter: dict[str, list[str]] = {}
     for parameter, name in takers:
         by_parameter.setdefault(parameter, []).append(name)
     parameter, tools = max(by_parameter.items(), key=lambda use: len(use[1]))
-    is_few = len(tools) <= MAX_TAKERS
+    is_few = len(tools) <= MAX_TAKERS and parameter not in shared
     verb = "takes" if len(tools) == 1 else "take"
     subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]

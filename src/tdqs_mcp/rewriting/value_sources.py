@@ -411,7 +411,7 @@ def _is_plural(label: NameWords) -> bool:
 def _thing(parameter: Parameter, label: NameWords) -> frozenset[str]:
     """The stems of what a parameter identifies; of the tool's own thing where it says no more than `id`.
 
-    Nothing where it is new: the `event_id` that `create_event` may be given.
+    Nothing where it is new: the `event_id` that `create_event` may be given, the `connection_name` of `connect`.
     """
     words = name_parts(parameter.name)
     *rest, kind = words or ("",)
@@ -433,7 +433,12 @@ def _thing(parameter: Parameter, label: NameWords) -> frozenset[str]:
         return frozenset()
     is_joined = label.verb == "add" and not _words("scopes").isdisjoint(map(str.lower, label.nouns))
     is_made = _is_making(label) and thing <= own and not is_joined
-    return frozenset() if is_made else thing
+    is_named = (
+        kind in _words("weak_identifiers")
+        and label.verb is not None
+        and any(word.startswith(label.verb) for word in rest)
+    )
+    return frozenset() if is_made or is_named else thing
 
 
 def _said_thing(parameter: Parameter) -> frozenset[str]:
