@@ -388,7 +388,7 @@ def test_a_definition_that_loses_a_sentence_rarely_scores_higher(whole_corpus):
 
     pairs = _variants(whole_corpus, lose)
     assert len(pairs) > 100
-    assert _raised(pairs) <= 0.15
+    assert _raised(pairs) <= 0.16
 
 
 def test_no_reason_is_given_for_two_scores(whole_corpus):

@@ -1033,7 +1033,7 @@ def as_anthropic(raw):
 
 
 KEYED = {"type": "object", "properties": {"order_id": {"type": "string", "description": "Number of the order"}}}
-SAFE = tool("get_order", "Gets one order. It is read-only.\n\nArgs:\n- order_id: Number of the order", KEYED)
+SAFE = tool("get_order", "Gets one order. It changes nothing.\n\nArgs:\n- order_id: Number of the order", KEYED)
 FORMS = {
     "captured": {"server": "shop", "license": "MIT", "repository": None, "tools": [SAFE, *SHOP], "x": [1.5, "é"]},
     "pages": [{"tools": [SAFE], "nextCursor": "2"}, {"tools": SHOP, "_meta": {}}],

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts.lexicon import lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, lazy_pattern, words_from
 from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals, estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
@@ -68,6 +68,14 @@ class Subject:
         """Return the sentences that tell the agent what to choose or to ask for."""
         prose = self._plain_prose
         return tuple(find_steering(prose.sentences, prose.spoken, self.mentions))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of its name and first sentence, and of the names and descriptions of its parameters."""
+        parameters = self.signals.parameters
+        named = chain.from_iterable(map(name_parts, (self.tool.name, *(parameter.name for parameter in parameters))))
+        described = chain.from_iterable(words_of(parameter.description[:MAX_EXPLANATION]) for parameter in parameters)
+        return frozenset(map(stem, chain(*self._plain_prose.spoken[:1], named, described)))
 
     @cached_property
     def copied_words(self) -> int:
@@ -405,6 +413,11 @@ class Measured:
             index: {place for place, sentence in sentences.items() if sentence in shared}
             for index, sentences in (masked if shared else ())
         }
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of what its tools are about."""
+        return frozenset[str]().union(*(subject.stems for subject in self.subjects))
 
     @cached_property
     def overlaps(self) -> tuple[Overlap, ...]:

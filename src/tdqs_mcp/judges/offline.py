@@ -242,8 +242,7 @@ class Offline:
 
 def _grade_tool(numbers: Calibration, case: ToolCase) -> Verdict:
     subject = case.subject
-    templates = case.measured.template_places if case.measured else {}
-    text = read_text(subject, templates.get(subject.tool.index, frozenset()))
+    text = read_text(subject, case.measured)
     readings = numbers.sentences.read(text)
     values = features.of_tool(subject, text, readings)
     forests = numbers.rubrics[case.rubric]

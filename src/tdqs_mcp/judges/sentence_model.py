@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, words_from
 from tdqs_mcp.facts.spelling import name_parts, start_of_second_word, words_of
-from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import Prose, lead_in_length
 from tdqs_mcp.facts.text.words import CJK, PHRASES, STOPWORDS, Cue, content_stems, empty_stems, has_word, stem
 
@@ -60,6 +60,12 @@ class Sentence(NamedTuple):
     telling: frozenset[str]
     """Fresh words that neither announce the kind of statement nor are said twice in it; none where it is circular."""
 
+    tied: frozenset[str]
+    """Content words, besides those of the name, that a name, a parameter or a first sentence of the server has."""
+
+    loose: frozenset[str]
+    """Content words that none of them has."""
+
     word_count: int
     distinct: int
     """Different words: what is said twice counts once."""
@@ -105,6 +111,9 @@ _ENTRY = re.compile(
 _ITEM = re.compile(r"\W{0,3}(?:[-*•·–]|\d{1,3}[.)]|#)\s|[-*•]")  # noqa: RUF001
 _LABEL = re.compile(r"\W{0,8}[\w. -]{1,40}\W{0,4}\s{0,4}(?:[:：=–]|- )")  # noqa: RUF001
 _DIGIT = re.compile(r"\d")
+_IDENTIFIER = re.compile(r"[\d_]")
+"""A name is particular by its form: not_in_channel."""
+
 _QUOTE = re.compile(r"[\"'`]")
 _PROPER = re.compile(r"(?<=[a-z,] )[A-Z]\w")
 """A capital inside a sentence: "in Markdown"."""
@@ -150,12 +159,17 @@ class _Context:
     """All of these."""
 
     properties: AbstractSet[str]
+    server: AbstractSet[str]
+    """Words of what all tools of the server are about."""
+
     mute: AbstractSet[int]
     """The positions of sentences that tell nothing behind the first one: they steer, or stand in other tools too."""
 
 
-def read_text(subject: Subject, templates: AbstractSet[int] = frozenset()) -> Text:
-    """The text of a definition; linear in its length. Sentences at the positions of `templates` tell nothing."""
+def read_text(subject: Subject, measured: Measured | None = None) -> Text:
+    """The text of a definition, beside those of its siblings where the catalog is known; linear in its length."""
+    index = subject.tool.index
+    templates = measured.template_places.get(index, frozenset()) if measured else frozenset()
     tool, parameters = subject.tool, subject.signals.parameters
     own = _stems(part for label in (tool.name, tool.title or "") for part in name_parts(label)) | {tool.name.lower()}
     names = {parameter.name: _stems(name_parts(parameter.name)) for parameter in parameters}
@@ -167,6 +181,7 @@ def read_text(subject: Subject, templates: AbstractSet[int] = frozenset()) -> Te
         described=frozenset().union(*described.values()),
         about=own.union(*names.values(), *described.values()),
         properties=frozenset(name.lower() for name in _property_names(tool.input_schema)),
+        server=measured.stems if measured else subject.stems,
         mute=subject.prose.steered | templates,
     )
     prose = subject.prose
@@ -242,6 +257,8 @@ def _sentences(context: _Context, lines: Iterable[Line]) -> Iterator[Sentence]:
             fresh=fresh,
             particulars=frozenset(form for form in fresh - context.names - context.described if form.isalpha()),
             telling=_telling_words(fresh, text, words, label=is_label and entry is None),
+            tied=frozenset(content.intersection(context.server) - generic_stems() - context.own),
+            loose=frozenset(content.difference(context.server, generic_stems(), context.own)),
             word_count=len(spoken),
             distinct=len(set(spoken)),
             entry=entry,
@@ -526,20 +543,26 @@ class SentenceModel:
         is_pointer = "words beside reference" in sentence.traits  # "To give it up, use cancel_request instead."
         is_exempt = is_first or is_pointer or sentence.entry is not None or sentence.word_count < _BRIEF
         is_bound = not (is_first or sentence.entry or "reference" in sentence.traits)
-        most = self.bound.share(sentence, self.rarity) if self.bound and is_bound else FULL
+        most, proven = self.bound.shares(sentence, self.rarity) if self.bound and is_bound else (FULL, FULL)
         share = (FULL - unrelated) * min(most, FULL if is_exempt else max(0, min(FULL, particular))) // FULL
-        tells = {}
+        earned = share * min(proven, most) // max(1, most)
+        tells, strongest = {}, 0
         for aspect, total, second in zip(_ASPECTS, sums, self.seconds, strict=False):
             degree = bisect_right(self.logistic, total) + bisect_right(self.logistic, total + second)
-            tells[aspect] = degree * share // FULL
+            tells[aspect] = degree * earned // FULL
+            strongest = max(strongest, degree * share // FULL)
         return SentenceReading(
             sentence=sentence,
             tells=tells,
             unrelated=unrelated,
             nothing=nothing,
-            share=share,
-            most=max(tells.values()),
+            share=earned,
+            most=strongest,
         )
+
+
+MAX_RARITY = 200
+"""Tenths of bits that no word has: a million servers would have to lack it."""
 
 
 class SpecificityBound(NamedTuple):
@@ -558,14 +581,26 @@ class SpecificityBound(NamedTuple):
     full: int
     """What the words of a sentence that may earn all count together."""
 
-    def share(self, sentence: Sentence, rarity: Mapping[str, int]) -> int:
-        """Percent of what the sentence tells that counts; all in languages whose words have no rarity."""
+    familiar: int = MAX_RARITY
+    """Rarity above which loose words count at most what the tied ones of their sentence count."""
+
+    def shares(self, sentence: Sentence, rarity: Mapping[str, int]) -> tuple[int, int]:
+        """Percent of what the sentence tells that may count, and that counts; all where words have no rarity."""
         if "translated" in sentence.traits:
-            return FULL
-        values = [min(rarity[form], self.rare) for form in sentence.telling if form in rarity]
-        unknown = min(len(sentence.telling) - len(values), self.unknown_words)
-        bits = sum(max(0, value - self.common) for value in (*values, *[self.unknown] * unknown))
-        return min(FULL, FULL * bits // self.full)
+            return FULL, FULL
+        loose = [form for form in sentence.telling & sentence.loose if not _IDENTIFIER.search(form)]
+        jargon = {form for form in loose if rarity.get(form, MAX_RARITY) > self.familiar}
+        bits = self._bits(sentence.telling, rarity)
+        proven = self._bits(sentence.telling - jargon, rarity)
+        if jargon:
+            proven += min(self._bits(jargon, rarity), self._bits(sentence.tied, rarity))
+        return min(FULL, FULL * bits // self.full), min(FULL, FULL * proven // self.full)
+
+    def _bits(self, words: AbstractSet[str], rarity: Mapping[str, int]) -> int:
+        """Return what the words count, in tenths of bits."""
+        values = [min(rarity[form], self.rare) for form in words if form in rarity]
+        unknown = min(len(words) - len(values), self.unknown_words)
+        return sum(max(0, value - self.common) for value in (*values, *[self.unknown] * unknown))
 
 
 def particularity(sentence: Sentence, rarity: Mapping[str, int]) -> dict[str, int]:
