@@ -168,7 +168,11 @@ async def test_what_the_caller_has_judged_orders_its_rewrites_and_compares_its_v
         assert (compared["judge"]["id"], compared["ungraded"]) == ("host", [])
         assert (draft["judge"], draft["overallBefore"]) == ("host", compared["before"]["score"])
         assert "the change that the offline judge sees" in draft["estimated"]
-        words = {"letters": {"description": "Gets the letters of one customer, newest first. Use it for complaints."}}
+        words = {
+            "letters": {
+                "description": "Gets the letters of one customer, newest first. Use it for what a customer wrote before."
+            }
+        }
         own = await call("suggest_rewrite", catalog=TOOLS, judge="host", draft=words)
         offline = await call("suggest_rewrite", catalog=TOOLS, judge="offline", draft=words)
         (line,), (same,) = own["rewrites"], offline["rewrites"]
