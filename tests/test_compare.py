@@ -246,7 +246,7 @@ def check_change(tools, change):
     fit = [each for each in tools if len(each["inputSchema"].get("properties", {})) > 1]
     if not fit:
         return
-    hints = {"readOnlyHint": True, "openWorldHint": True}
+    hints = {"idempotentHint": True, "openWorldHint": True}  # which no text of these catalogs contradicts
     old = [{**fit[0], "annotations": hints}, *(each for each in tools if each is not fit[0])]
     new = copy.deepcopy(old)
     MUTATIONS[change](new)
