@@ -37,8 +37,12 @@ Span = tuple[int, int]
 
 MAX_BORROWED = 12
 """Words of a first sentence that another description may carry; longer ones are no longer plain."""
+MIN_WORDS = 5
+"""Words from which a repeated sentence is a mistake; shorter lines may well recur."""
+
 
 _PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9'/&-]{1,40}")
+_PROSE = lazy_pattern(r"[A-Z][^\n:|`]*[.!?]")
 
 
 def purpose(subject: Subject, label: NameWords) -> str:
@@ -85,6 +89,30 @@ def can_continue_in_english(subject: Subject) -> bool:
     return is_fit and not is_in_other_language(subject) and 20 * foreign <= len(text)
 
 
+def repeated_spans(subject: Subject) -> list[Span]:
+    """Running text that stands there once more right behind itself.
+
+    What comes again anywhere else is said of another item, step or section, or of the sentence before it.
+    """
+    text = _text(subject)
+    placed = list(_placed(text, subject.prose.sentences)) if "```" not in text else []
+    sentences = [sentence for _, sentence in placed]
+    latest: dict[str, int] = {}
+    spans: list[Span] = []
+    position = 0
+    for place, (start, sentence) in enumerate(placed):
+        first = latest.get(sentence, place)
+        latest[sentence] = place
+        block = sentences[place : 2 * place - first]
+        is_long = len(" ".join(block).split()) >= MIN_WORDS
+        if start >= position and block == sentences[first:place] and is_long and all(map(_PROSE.fullmatch, block)):
+            last, words = placed[place + len(block) - 1]
+            if text[placed[first][0] : start].split() == text[start : last + len(words)].split():
+                position = last + len(words)
+                spans.append((start, position))
+    return spans
+
+
 def copied_spans(subject: Subject) -> list[Span]:
     """Lists such as `path: The file to read` that say word for word what the schema says of those parameters.
 
@@ -125,6 +153,14 @@ def _text(subject: Subject) -> str:
     """The description as it came; nothing of one that is longer than what is read of it."""
     text = subject.tool.description or ""
     return text if len(text) <= MAX_TEXT else ""
+
+
+def _placed(text: str, sentences: Sequence[str]) -> Iterator[tuple[int, str]]:
+    position = 0
+    for sentence in sentences if text else ():
+        position = text.index(sentence, position)
+        yield position, sentence
+        position += len(sentence)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -496,13 +532,14 @@ def _use(takers: Sequence[tuple[str, str]], shared: AbstractSet[str]) -> Stateme
 
 
 def _cut(subject: Subject) -> Statement | None:
-    """Cuts what is said word for word in the schema."""
-    spans = copied_spans(subject)
+    """Cuts what is said twice, or word for word in the schema."""
+    spans = [(*span, "description: said twice") for span in repeated_spans(subject)]
+    spans += [(*span, "/inputSchema/properties: said there") for span in copied_spans(subject)]
     if not spans:
         return None
     text, splices = subject.tool.description or "", []
-    for start, end in spans:
+    for start, end, _ in sorted(spans):
         before = text[:start].rstrip(" \t")
         is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")  # a whole line goes with its line break
         splices.append(TextEdit(start=len(before) - is_line, end=end, text=""))
-    return replace(add_sentence("", Route.CUT, ["/inputSchema/properties: said there"]), splices=tuple(splices))
+    return replace(add_sentence("", Route.CUT, [source for _, _, source in spans]), splices=tuple(splices))

@@ -118,10 +118,9 @@ def _find_rivals(measured: Measured, labels: Mapping[str, NameWords]) -> list[li
 
     `delete_user` and `archive_user`; `get_invoice` and `get_sent_invoice`; neither `create_user` and `update_user`, nor
     `create_text_item` and `create_shape_item`, which their names tell apart, nor `list_runs` and `list_runs_in_batch`,
-    of which one takes what the other has not. Of two that say the same, the first.
+    of which one takes what the other has not.
     """
     tools = {subject.tool.name: subject.tool for subject in measured.subjects}
-    twins = {pair.second for pair in measured.tool_set().same}
     by_kind: dict[tuple[object, ...], dict[str, list[str]]] = {}
     for name in dict.fromkeys(subject.tool.name for subject in measured.subjects if not subject.withdrawal):
         label = labels[name]
@@ -141,11 +140,7 @@ def _find_rivals(measured: Measured, labels: Mapping[str, NameWords]) -> list[li
         groups = [*by_thing.values()]
         rivals += [[name for group in groups for name in group]] if last in by_thing else groups
     alike = [
-        [
-            name
-            for name in group
-            if name not in twins and any(takes_needs(tools[name], tools[other]) for other in group if other != name)
-        ]
+        [name for name in group if any(takes_needs(tools[name], tools[other]) for other in group if other != name)]
         for group in rivals
     ]
     return [group for group in alike if len(group) > 1]
