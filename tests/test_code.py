@@ -764,6 +764,56 @@ def test_a_write_destroys_where_the_agent_chooses_the_file(read, body, destructi
     assert tool_of(read, body).destructive == destructive
 
 
+CREATING = {
+    "a check that raises": ('if os.path.exists(a):\n    raise FileExistsError(a)\nopen(a, "w").write(b)', False),
+    "a check that returns": ('if Path(a).exists():\n    return "there"\nPath(a).write_text(b)', False),
+    "a check with a branch": ('if Path(a).exists():\n    b = ""\nelse:\n    Path(a).write_text(b)', False),
+    "a check before the call that writes": ("if os.path.exists(a):\n    raise FileExistsError(a)\nsave(a, b)", False),
+    "a check of a path that is not known": (
+        'target = FOLDER / f"{a}.txt"\nif target.exists():\n    raise FileExistsError(a)\nopen(target, "w").write(b)',
+        "unknown",
+    ),
+    "mode x": ('open(a, "x").write(b)', False),
+    "mode x+": ('open(a, "x+").write(b)', False),
+    "a check of another file": ('if os.path.exists(b):\n    raise FileExistsError(b)\nopen(a, "w").write(b)', True),
+    "a check that goes on": ('if os.path.exists(a):\n    print("there")\nopen(a, "w").write(b)', True),
+    "a check that demands the file": ('if not os.path.exists(a):\n    raise KeyError(a)\nopen(a, "w").write(b)', True),
+    "a check within a branch": (
+        'if b:\n    if os.path.exists(a):\n        raise KeyError(a)\nopen(a, "w").write(b)',
+        True,
+    ),
+    "one of two calls without the check": (
+        "if b:\n    if os.path.exists(a):\n        raise KeyError(a)\n    save(a, b)\nsave(a, b)",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CREATING)
+def test_a_write_of_what_is_not_there_yet_destroys_nothing(read, case):
+    body, destructive = CREATING[case]
+    before = 'import os\nfrom pathlib import Path\n\ndef save(path, text):\n    open(path, "w").write(text)\n\n'
+    tool = tool_of(read, body, before=before)
+    assert (tool.read_only, tool.destructive) == (False, destructive)
+
+
+@pytest.mark.parametrize(
+    ("body", "destructive"),
+    [
+        ("if (fs.existsSync(path)) throw new Error('there'); fs.writeFileSync(path, 'x');", False),
+        ("if (fs.existsSync(path)) { return 'there'; } fs.writeFileSync(path, 'x');", False),
+        ("fs.writeFileSync(path, 'x', { flag: 'wx' });", False),
+        ("fs.createWriteStream(path, { flags: 'wx' }).write('x');", False),
+        ("fs.writeFileSync(path, 'x', { flag: 'w' });", True),
+        ("fs.writeFileSync(path, 'x');", True),
+    ],
+)
+def test_a_script_that_writes_only_what_is_not_there_yet_destroys_nothing(read, body, destructive):
+    registered = f"server.tool('save', 'x', {{ path: z.string() }}, async ({{ path }}) => {{ {body} }});"
+    (tool,) = read(index_js=f"{SCRIPT}{registered}").tools
+    assert (tool.read_only, tool.destructive) == (False, destructive)
+
+
 @pytest.mark.parametrize(
     ("body", "destructive"),
     [

@@ -550,6 +550,18 @@ PARAMETERS = {
         {"limit": NUMBER, "mode": TEXT},
         'With `mode` "short", the default is 25.',
     ),
+    "a default of a log": (
+        "limit: int = 0",
+        "logger.info(f\"Boats: {limit or 'all'}\")\n    return BERTHS[:limit]",
+        {"limit": NUMBER},
+        "",
+    ),
+    "a default of an error": (
+        "limit: int = 0",
+        'raise ValueError(f"No berth of {limit or 25} is free")',
+        {"limit": NUMBER},
+        "",
+    ),
     "closed values": (
         "limit: str",
         'if limit == "low":\n        return 1\n    elif limit == "high":\n        return 2\n    raise ValueError(limit)',
@@ -601,6 +613,59 @@ def test_documentation_of_a_check_is_not_of_the_tool(write):
     )
     (rewritten,) = rewrite(code, define("work", "Look at the boats.", query=TEXT))
     assert statements(rewritten) == []
+
+
+REPEATED = {
+    "an identifier of": ("thread_id", "Thread identifier"),
+    "reason for closing": ("reason", "Reason for the closure of the thread"),
+    "index of the thread, 0-based": ("index", "Index (0-based) of thread"),
+}
+
+
+@pytest.mark.parametrize("case", REPEATED)
+def test_documentation_in_words_of_the_definition_is_not_told(write, case):
+    name, entry = REPEATED[case]
+    code = write(
+        f"""
+        def inner({name}):
+            \"\"\"Find.
+
+            Args:
+                {name}: as an outer caller has supplied it
+            \"\"\"
+            return BERTHS[{name}]
+
+        def close({name}):
+            \"\"\"Close.
+
+            Args:
+                {name}: {{}}
+            \"\"\"
+            return inner({name})
+
+        @server.tool()
+        def close_thread({name}: str):
+            return close({name})
+    """.replace("{}", entry)
+    )
+    definition = define("close_thread", "Closure of a 0-based thread.", **{name: TEXT})
+    (rewritten,) = rewrite(code, definition)
+    assert statements(rewritten) == []
+    code = write(f"""
+        def close({name}):
+            \"\"\"Close.
+
+            Args:
+                {name}: {entry}, kept in the log
+            \"\"\"
+            return BERTHS[{name}]
+
+        @server.tool()
+        def close_thread({name}: str):
+            return close({name})
+    """)
+    (rewritten,) = rewrite(code, definition)
+    assert statements(rewritten) == [f"{entry}, kept in the log."]
 
 
 def test_hints_are_set_where_code_and_words_agree(write):
@@ -1058,6 +1123,8 @@ def test_a_bound_that_the_default_is_beyond_is_not_told(write):
 REFUSALS = {
     "one by one": ("if side != 'port' and side != 'stern':", TEXT, "One of `port` or `stern`."),
     "numbers": ("if side not in (90, 180, 270):", NUMBER, "One of `90`, `180` or `270`."),
+    "nothing among them": ("if side not in (None, 'port', 'stern'):", TEXT, "One of `port` or `stern`."),
+    "the word": ("if side not in ('None', 'port'):", TEXT, "One of `None` or `port`."),
 }
 
 

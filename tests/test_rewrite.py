@@ -474,6 +474,9 @@ def test_what_a_listing_gives_names_few_of_the_tools_that_take_it():
     assert two.endswith("Use this tool to find the `page_id` that `print_page` and `delete_page` take.")
     three = description(rewritten(PAGES[0], *takers, judge=Pleased())[0])
     assert three.endswith("Use this tool to find the `page_id` that other tools take.")
+    told = {**takers[0], "description": "Print a page. Its `page_id` comes from `list_pages`."}
+    mixed = description(rewritten(PAGES[0], told, takers[1], judge=Pleased())[0])
+    assert mixed.endswith("Use this tool to find the `page_id` that `print_page` and `delete_page` take.")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tdqs_mcp.code.knowledge import (
+    ADDS,
     DESTROYS,
     MAKING,
     Spec,
@@ -144,7 +145,7 @@ class Calls(Resolution):
             handover = Handover(closure, depth, line, is_whole=is_whole, is_empty=not values, names=names)
             trace.handed.append(handover)
         is_new = is_new or closure.function.name in ("__init__", "constructor")
-        key = (closure, is_new, arguments, tuple(sorted(keywords.items(), key=_first)))
+        key = (closure, is_new, arguments, (self._absent, *sorted(keywords.items(), key=_first)))
         if key in trace.finished and set(trace.finished[key][1]) <= set(self._conditions):
             return trace.finished[key][0]
         if key in trace.active:
@@ -689,7 +690,8 @@ class Calls(Resolution):
             *arguments[:1],
             *([owner] if "(" in owner.name else []),
         }  # `Path(part).unlink()`, but not `fs.rm(part)`
-        if kind == "file-write" and not parameters and not self._absent.isdisjoint({*path, *subjects}):
+        absent = self._absent & {*path, *subjects}
+        if kind == "file-write" and not parameters and absent:
             return  # the server makes its own file where it is missing
         if kind == "file-write" and any(map(_is_temporary, path)):
             self.trace.written |= {*path}
@@ -697,7 +699,9 @@ class Calls(Resolution):
         is_own = not self.trace.written.isdisjoint(subjects) or any(map(_is_temporary, subjects))
         if kind in ("file-write", "file-move"):
             self.trace.written |= {*path, *([] if is_copy else subjects)}
-            if not harm and text.startswith(_WRITERS) and any(map(_is_chosen, path)):
+            if absent:  # `if path.exists(): raise FileExistsError`; of a path it may be known only who gives it
+                harm = "" if all(type(value) is Value for value in absent) else ADDS
+            elif not harm and text.startswith(_WRITERS) and any(map(_is_chosen, path)):
                 harm = DESTROYS  # the agent chose exactly this path: what was there is gone
         is_writing = not effect.program.isdisjoint(("adds", "writes")) and "remote" not in effect.program
         if kind == "file-move" or is_writing:

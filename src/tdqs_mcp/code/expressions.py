@@ -65,7 +65,7 @@ _PARSING = frozenset("parse safeParse parseAsync safeParseAsync model_validate d
 
 _NO_ITEMS = Dictionary(items=())
 
-_LOGGING = frozenset("debug info warning warn error exception critical log".split())
+_LOGGING = frozenset("trace debug info warning warn error exception critical log print".split())
 
 _TRIMMING = frozenset("strip lower upper casefold trim toLowerCase toUpperCase".split())
 """Methods of texts that change case or outer space alone."""
@@ -235,10 +235,12 @@ class Expressions(Assignments):
                     self._error_result(value, node.line, frame)
                 return value
             case Raise(value=inner):
-                passed = set(self.trace.passed)
+                passed, unclear = set(self.trace.passed), self._unclear
+                self._unclear += 1  # what an error's text has for a parameter is no default
                 value = self.evaluate(inner, frame)
                 self._use(value)
                 self._raised(inner, node.line, frame)
+                self._unclear = unclear
                 self.trace.passed = passed  # `unknown action {action}` does nothing with an action
                 return UNKNOWN
             case Spread(value=inner):
@@ -303,6 +305,8 @@ class Expressions(Assignments):
         function = node.function
         owner = self.evaluate(function.value, frame) if isinstance(function, Attribute) else UNKNOWN
         arguments: list[Value] = []
+        unclear = self._unclear  # what a log has for a parameter is no default: `log(f"Plan for {berth or 'all'}")`
+        self._unclear += last_name(function) in _LOGGING
         for argument in node.arguments:
             value = self.evaluate(argument, frame)
             if isinstance(argument, Spread) and isinstance(value, Listing):
@@ -310,6 +314,7 @@ class Expressions(Assignments):
             else:
                 arguments.append(value)
         keywords = {key: self.evaluate(value, frame) for key, value in node.keywords.items()}
+        self._unclear = unclear
         site = PassedCall(node, frame, tuple(arguments), keywords)
         if isinstance(function, Attribute):
             if function.key in MUTATING and isinstance(owner, Listing | Dictionary):

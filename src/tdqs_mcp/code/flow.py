@@ -5,8 +5,7 @@ The code is read with what is known of its values; it is never run.
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, holds
@@ -68,7 +67,7 @@ class Interpreter(Expressions):
     ) -> CallTrace:
         """Return what a call of a tool's handler with these arguments reaches."""
         self.trace = CallTrace(name=name)
-        self._conditions = ()
+        self._conditions, self._absent = (), frozenset()
         try:
             value = self._invoke(handler, tuple(arguments), dict(keywords), depth=-1, line=handler.function.line)
             for inner in closures_in(value):  # `return {action}`: whoever gets the result calls it
@@ -95,15 +94,16 @@ class Interpreter(Expressions):
         self.trace.effects = [effect for effect in self.trace.effects if _entry(effect) not in passing]
         return self.trace
 
-    def _execute(self, block: Block, frame: CallFrame) -> bool:
+    def _execute(self, block: Block, frame: CallFrame, probe: SyntaxNode | None = None) -> bool:
         """Follow the statements of a block; return whether one of its conditions is known to end in a return."""
-        conditions = self._conditions
+        conditions, absent = self._conditions, self._absent
+        self._note_missing(probe, frame)  # `if not path.exists():` leads here
         for position, statement in enumerate(block.statements):
             match statement:
                 case If():
                     leaving = self._leaving = self._branch(statement, frame)
                     if leaving is None:
-                        self._conditions = conditions
+                        self._conditions, self._absent = conditions, absent
                         return True
                     if leaving:
                         # What follows `if action == "list": return …` is done on other actions only.
@@ -122,8 +122,7 @@ class Interpreter(Expressions):
                         self.trace.limits[limits:] = [part for part in self.trace.limits[limits:] if part.kind != FORM]
                     for handler in handlers:  # try: stat(path); except: write(path)
                         was_catching, frame.is_catching = frame.is_catching, True
-                        with self._missing(body.statements[0] if len(body.statements) == 1 else body, frame):
-                            self._execute(handler, frame)
+                        self._execute(handler, frame, body.statements[0] if len(body.statements) == 1 else body)
                         frame.is_catching = was_catching
                 case Function(name=name):
                     frame.names[name] = self.closure(statement, frame.module, frame)
@@ -139,7 +138,7 @@ class Interpreter(Expressions):
                     frame.outer.update(part.id for part in parts if isinstance(part, Name))
                 case _:
                     self.evaluate(statement, frame)
-        self._conditions = conditions
+        self._conditions, self._absent = conditions, absent
         return False
 
     def _repeat(self, body: Block, frame: CallFrame) -> None:
@@ -196,10 +195,10 @@ class Interpreter(Expressions):
             if self._tells_tool(statement.test, frame, is_certain=outcome is True):
                 self._note_arm(frame.module, statement.body, frame)
             self._unclear = unclear + (outcome is None and not positive)
-            negated = statement.test.values[0] if isinstance(statement.test, Logic) else statement.test
-            is_missing = isinstance(statement.test, Logic) and statement.test.operator == "not"
-            with self._under(positive), self._missing(negated if is_missing else statement, frame):
-                self._execute(statement.body, frame)
+            test = statement.test
+            with self._under(positive):
+                probe = test.values[0] if isinstance(test, Logic) and test.operator == "not" else None
+                self._execute(statement.body, frame, probe)
             self._answer(positive)
         self._unclear = unclear
         last = statement.body.statements[-1] if statement.body.statements else None
@@ -215,7 +214,7 @@ class Interpreter(Expressions):
                 frame.names.update(before)
             self._unclear = unclear + (outcome is None and not negative)
             with self._under(negative):
-                self._execute(statement.otherwise, frame)
+                self._execute(statement.otherwise, frame, statement.test)
             self._unclear = unclear
             if not all(isinstance(part, If) for part in statement.otherwise.statements):
                 self._answer(negative)
@@ -227,6 +226,8 @@ class Interpreter(Expressions):
                     frame.names.setdefault(name, value)
         if isinstance(last, Raise):
             self._guard(statement.test, frame)
+        if isinstance(last, Raise | Return):
+            self._note_missing(statement.test, frame)  # `if path.exists(): raise`
         if outcome is True and isinstance(last, Return):
             return None
         is_left = outcome is None and isinstance(last, Return) and not is_refused
@@ -251,17 +252,13 @@ class Interpreter(Expressions):
                     return True
         return False
 
-    @contextmanager
-    def _missing(self, probe: SyntaxNode, frame: CallFrame) -> Iterator[None]:
-        """Follow what is done where a file is missing that a call asks for: `existsSync(path)`, `path.exists()`."""
-        before = self._absent
+    def _note_missing(self, probe: SyntaxNode | None, frame: CallFrame) -> None:
+        """Note that a file is missing that a call asks for: `existsSync(path)`, `path.exists()`."""
         if isinstance(probe, CallSite) and last_name(probe) in _PROBING:
             owner = probe.function.value if isinstance(probe.function, Attribute) else probe.function
             with self.muted():
                 paths = [self.evaluate(part, frame) for part in (*probe.arguments[:1], owner)]
-            self._absent |= {path for path in paths if type(path) is not Value}
-        yield
-        self._absent = before
+            self._absent |= {path for path in paths if type(path) is not Value or path.parameters}
 
     def _narrow(self, test: SyntaxNode, frame: CallFrame) -> None:
         """Take a variable that nothing is known of for an object of the class that a condition names."""

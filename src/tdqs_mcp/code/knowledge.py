@@ -137,11 +137,11 @@ class Spec:
                     plain = [*words.split(), *spelled(arguments, keywords)] if details else []
                     return _process(words or word, program_effects(plain))
                 effect = _plain(kind, words or word)
-                # `{flag: "a"}` of writeFileSync, `{flags: "a"}` of the stream that is written to: appends
+                # `{flag: "a"}` of writeFileSync, `{flags: "a"}` of the stream that is written to: appends; "wx" creates
                 records = [value for value in (*arguments, *target.arguments) if isinstance(value, Dictionary)]
                 options = [value.get("flag") or value.get("flags") for value in records]
-                flags = [text_of(option) for option in options if option]
-                return replace(effect, harm=ADDS) if kind == "file-write" and "a" in flags else effect
+                flags = "".join(text_of(option) or "" for option in options if option)
+                return replace(effect, harm=ADDS) if kind == "file-write" and not {*"ax"}.isdisjoint(flags) else effect
 
 
 def _is_started(process: Value) -> bool:
@@ -560,7 +560,7 @@ def _opened(mode: Value | None) -> LibraryEffect | None:
         return LibraryEffect("file-write", "open in the mode that the agent chooses")
     writing = sorted({text for text in modes if text and any(letter in text for letter in "wax+")})
     if writing:
-        harm = "" if any("w" in text or "+" in text for text in writing) else ADDS
+        harm = ADDS if all("a" in text or "x" in text for text in writing) else ""
         return LibraryEffect("file-write", f"open {' or '.join(writing)}", harm=harm)
     if None in modes:
         return LibraryEffect("file-unknown", "open() with a computed mode")

@@ -444,8 +444,8 @@ def _limits(trace: CallTrace, registration: Registration) -> Iterator[CodeLimit]
     yield from limits.values()
     closure = registration.handler
     for parameter, values in trace.exhausted.items():
-        if closure is not None and len(values) > 1:
-            text = f"one of {', '.join(map(str, values))}"
+        if closure is not None and len(values.keys() - {None}) > 1:  # None is what a call leaves out
+            text = f"one of {', '.join(str(value) for value in values if value is not None)}"
             yield CodeLimit(parameter=parameter, text=text, file=closure.module.path, line=closure.function.line)
 
 

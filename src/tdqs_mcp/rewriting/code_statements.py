@@ -74,6 +74,9 @@ MAX_ERROR = 120
 MAX_PARAMETER_TEXT = 200
 """Characters of the code's documentation of a parameter."""
 
+MIN_ROOT = 5
+"""Letters of a word that another one is made of: `redact` of "redaction"."""
+
 MIN_SHARED = 4
 """Tools that have an error before it may be one of the whole server, which tells of none of them."""
 
@@ -649,12 +652,16 @@ def _ended(text: str) -> str:
 
 
 def _entry(name: str, words: AbstractSet[str], code: ToolCode) -> tuple[str, CodePlace] | None:
-    """Return what the documentation of the nearest function says of a parameter that it gets under this name."""
+    """Return what the nearest function that gets a parameter says of it, in more than the definition's words."""
+    present = content_stems([*words, *(["identifier"] if "id" in words else [])])
+    roots = tuple(root for root in present if len(root) >= MIN_ROOT)
     for text in code.texts:
         for entry in list_entries(text.text) if text.parameter == name else ():
             line = " ".join(entry.text.split()).replace("if None", "if omitted").replace("``", "`")
             if entry.name == name and _tells(line, name, words):
-                return _ended(f"{line[0].upper()}{line[1:]}"), text
+                forms = content_stems(words_of(line))
+                is_told = all(form in present or form.startswith(roots) for form in forms)  # a farther one knows less
+                return None if is_told else (_ended(f"{line[0].upper()}{line[1:]}"), text)
     return None
 
 
@@ -768,7 +775,7 @@ def _refused_values(name: str, code: ToolCode) -> Iterator[tuple[Sequence[str], 
     test = re.compile(rf"{re.escape(name)} (?:not in|!=) (.+)")
     for error in code.errors:
         lists = [match[1] for part in error.condition.split(" and ") if (match := test.fullmatch(part))]
-        values = [value.strip("'") for listed in lists for value in listed.split(", ")]
+        values = [value.strip("'") for listed in lists for value in listed.split(", ") if value != "None"]
         is_plain = all(re.fullmatch(r"[\w./:+-]+", value) for value in values) and len(values) > 1
         if is_plain and error.depth <= MAX_DEPTH and " or " not in error.condition and refusal.search(error.text):
             yield values, error

@@ -310,6 +310,9 @@ class CatalogContext:
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
 
+    holders: Mapping[str, Sequence[str]]
+    """By parameter of two words: the tools that have it. An `id` may be that of anything."""
+
     shared: frozenset[str]
     """Parameters whose values more tools take than need them: some calls leave them out, or take one for many."""
 
@@ -339,14 +342,16 @@ class CatalogContext:
             word for subject in measured.subjects for word in (*name_parts(subject.tool.name), *subject.prose.words)
         )
         parameters = [
-            parameter
-            for subject in unique.values()
+            (parameter, name)
+            for name, subject in unique.items()
             for parameter in subject.signals.parameters
             if len(name_parts(parameter.name)) > 1  # `board_id`, not `id`
         ]
         spellings: dict[str, set[str]] = {}
-        for parameter in parameters:
+        holders: dict[str, list[str]] = {}
+        for parameter, tool in parameters:
             spellings.setdefault(singular(parameter.name), set()).add(parameter.name)
+            holders.setdefault(parameter.name, []).append(tool)
         return cls(
             subjects=unique,
             labels=labels,
@@ -356,9 +361,10 @@ class CatalogContext:
                 name: origins if sources.is_whole(unique[name], origins) else () for name, origins in listings.items()
             },
             takers=takers,
+            holders=holders,
             shared=frozenset(
                 parameter.name
-                for parameter in parameters
+                for parameter, _ in parameters
                 if not parameter.is_required or len(spellings[singular(parameter.name)]) > 1
             ),
             server=frozenset(map(stem, name_parts(measured.catalog.server))),
@@ -488,7 +494,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> _Candidates:
     # "Use this tool" behind a sentence about another one would be about that
     is_last_own = not subject.prose.spoken or len(subject.prose.spoken) - 1 in subject.own_places
     if takers and alternatives.keys().isdisjoint(parameters):
-        use = _use(takers, context.shared)
+        use = _use(subject, takers, context)
         is_told = _is_named(subject, {name for _, name in takers} | {use.sentence})
         if is_told or is_last_own:
             yield use, is_told
@@ -515,7 +521,7 @@ def _lookup(origins: Sequence[ValueSource]) -> Statement:
     return add_sentence(f"Find {joined(lookups)}.", Route.LOOKUP, sources)
 
 
-def _use(takers: Sequence[tuple[str, str]], shared: AbstractSet[str]) -> Statement:
+def _use(subject: Subject, takers: Sequence[tuple[str, str]], context: CatalogContext) -> Statement:
     """Say what a listing's answer is for: the parameter that most siblings take from it.
 
     A few of them by name, if no other tool may be given such a value.
@@ -524,7 +530,8 @@ def _use(takers: Sequence[tuple[str, str]], shared: AbstractSet[str]) -> Stateme
     for parameter, name in takers:
         by_parameter.setdefault(parameter, []).append(name)
     parameter, tools = max(by_parameter.items(), key=lambda use: len(use[1]))
-    is_few = len(tools) <= MAX_TAKERS and parameter not in shared
+    tools = [name for name in context.holders.get(parameter, tools) if name != subject.tool.name]
+    is_few = len(tools) <= MAX_TAKERS and parameter not in context.shared
     verb = "takes" if len(tools) == 1 else "take"
     subject_words = f"{listed(tools)} {verb}" if is_few else "other tools take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]
