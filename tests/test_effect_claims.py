@@ -28,6 +28,8 @@ WRITES = [
     ("mark_read", "Reads the inbox and marks every message as read."),
     ("export_orders", "Exports all orders to a CSV file in the working directory."),
     ("ship", "Deploys the app to production."),
+    ("write_log", "Writes to a file."),
+    ("post_updates", "Posts updates to the board of a harbor."),
     ("run_command", "Run any shell command on the host."),
     ("run_sql", "Execute a SQL statement, including INSERT and DELETE, on the ledger."),
     ("restart_crane", "Restart the crane."),
@@ -58,6 +60,9 @@ READS = [
     ("get_update", "Gets the latest update. Save time with it."),
     ("list_orders", "Lists orders. Support data is fresh: an entry is only published for months that have ended."),
     ("check_order", "Checks an order. This is a non-destructive operation."),
+    ("list_commits", "Commits of a berth, newest first, with author and date."),
+    ("berth_updates", "Updates to a berth since a day, with their dates."),
+    ("table_triggers", "Triggers of a table, with name and event."),
     ("get_voices", "Gets voices and, if the\n        berth's bridge is installed, its presets."),
 ]
 
@@ -173,6 +178,7 @@ def test_a_parameter_that_chooses_what_is_read_does_not(name, schema):
         ("store_note", "Stores a note. An existing file is overwritten.", {}),
         ("store_note", "Stores a note and overwrites the old one; this cannot be undone.", {}),
         ("remove_label", "Remove a label from an order.", {}),
+        ("delete_line", "Edits a file by a delete of the line.", {}),
         ("empty_bin", "Permanently deletes all notes of the bin.", {}),
         ("notes", "Works with notes.", {"action": {"enum": ["create", "remove"]}}),
         ("search_and_replace", "Search for text and replace all occurrences.", {}),
@@ -192,6 +198,8 @@ def test_a_loss_contradicts_a_hint_that_nothing_is_destroyed(name, description, 
         ("store_note", "Stores a note. Delete it with another tool."),
         ("add_label", "Adds a label to an order, unless it was deleted."),
         ("send_mail", "Sends a mail. Mails cannot be longer than a page."),
+        ("clear_title", "Adds a clear title to a note."),
+        ("drop_in", "Add a drop-in class to the plan."),
     ],
 )
 def test_an_addition_contradicts_no_such_hint(name, description):

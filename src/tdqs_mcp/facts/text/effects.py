@@ -11,8 +11,8 @@ from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Node, Shape, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.parameter_texts import ParameterMention, type_beside_null
-from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.words import EFFECTS, LEAD_IN, LEMMAS, OVERT_MUTATIONS, Cue, Effect, stem
+from tdqs_mcp.facts.text.prose import Prose, is_plural_noun
+from tdqs_mcp.facts.text.words import EFFECTS, LEAD_IN, LEMMAS, OVERT_MUTATIONS, Cue, Effect, parts_of, stem
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("hints")
@@ -46,10 +46,11 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
     yield from _by_verb(tool.name, prose)
     if prose.language in ("en", None):
         own_verbs = _verbs_of_name(tool.name)
-        forms = _forms_of(own_verbs)
+        forms, parts = _forms_of(own_verbs), frozenset(name_parts(tool.name))
         optional = {node.name.lower() for node in shape.tops if node.name and not node.is_required}
         for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
-            if not forms.isdisjoint(words) and not any(name in sentence for name in siblings):
+            is_named = any(name in sentence for name in siblings)
+            if not (forms.isdisjoint(words) or is_named or is_plural_noun(words[0], words[1:2], parts)):
                 claims = sentence_claims(sentence, own_verbs, is_opening=sentence is prose.sentences[0])
                 # "With `save_to`, the list is also written to that file."
                 condition = next((name for word, name in pairwise(words) if word in _IF and name in optional), None)
@@ -210,6 +211,11 @@ def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
     is_same = prose.verb in lemmas or prose.effect is prose.name_effect is EFFECTS.get(first or "")
     is_agreed = len(parts) > 1 and prose.opens_with_verb and is_same
     is_reading = prose.effect is Effect.READ  # publish_status, "Gets the publish status of an article."
+    # `clear_title`, "Adds a clear title to a note."; `drop_in`, "Add a drop-in class."
+    is_adding = prose.opens_with_verb and prose.effect is Effect.CREATE
+    spoken = [part for word in prose.spoken[0] for part in parts_of(word)] if deleted and is_adding else []
+    if any(word in _words("determiners") and part == deleted for word, part in pairwise(spoken)):
+        deleted = None
     if deleted and not is_reading:
         yield EffectClaim(is_destroying=True, evidence=f"the name says {deleted!r}")
     elif parts and parts[0] in _words("writing") and not is_reading:

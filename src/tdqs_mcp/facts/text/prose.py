@@ -169,7 +169,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
     reading = (
         _foreign(text, sentences, spoken, lexicon, name_words, name_effect)
         if lexicon
-        else _english(text, spoken, vocabulary, name_words)
+        else _english(text, spoken, vocabulary, name_words, frozenset(name_parts(tool.name)))
     )
     return Prose(
         language=language,
@@ -218,10 +218,14 @@ class _Reading(NamedTuple):
 
 
 def _english(
-    text: str, spoken: Sequence[Sequence[str]], vocabulary: Iterable[str], name_words: AbstractSet[str]
+    text: str,
+    spoken: Sequence[Sequence[str]],
+    vocabulary: Iterable[str],
+    name_words: AbstractSet[str],
+    name: AbstractSet[str],
 ) -> _Reading:
     lead = spoken[0] if spoken else []
-    verb, position = _lead_verb(lead)
+    verb, position = _lead_verb(lead, name)
     is_overt = verb in OVERT_MUTATIONS and position == 0
     return _Reading(
         word_count=sum(map(len, spoken)) + ideograph_count(text) // 2,
@@ -339,16 +343,22 @@ def cues_of(words: Sequence[str]) -> frozenset[Cue]:
     return frozenset(_cues([words]))
 
 
-def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:
+def _lead_verb(words: Sequence[str], name: AbstractSet[str]) -> tuple[str | None, int]:
     """The first verb within eight words and its position, not counting a lead-in such as "This tool"."""
     skipped = 0
     for position, word in enumerate(words[:8]):
         # "Use this tool to search": the verb is search
         if word in LEAD_IN and (word != "use" or position == 0):
             skipped += 1
-        elif lemma := LEMMAS.get(word):
+        elif (lemma := LEMMAS.get(word)) and not is_plural_noun(word, words[position + 1 : position + 2], name):
             return lemma, position - skipped
     return None, 0
+
+
+def is_plural_noun(word: str, following: Sequence[str], name: AbstractSet[str]) -> bool:
+    """Return whether what could be a verb is a noun: "Commits of a branch", `package_updates`, "Updates to a package"."""
+    is_before_phrase = following == ["of"] or (word in name and not PREPOSITIONS.isdisjoint(following))
+    return is_before_phrase and word.endswith("s") and LEMMAS.get(word) != word
 
 
 _SILENT = STOPWORDS.union(LEAD_IN, map(stem, LEAD_IN), VAGUE_VERBS, CARRIERS)
