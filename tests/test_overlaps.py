@@ -3,9 +3,12 @@
 import pytest
 from definitions import flat, takes, tool
 
+from tdqs_mcp.app import catalogs, linting
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.toolset.relations import find_overlaps
 from tdqs_mcp.model import Catalog, read_tools
+from tdqs_mcp.rules import registry
 
 TEMPLATE = "Gets the {} of an order from the shop."
 
@@ -202,6 +205,23 @@ def test_tools_that_share_words_and_parameters_are_variants_unless_a_text_points
     pointed = [silent[0], tool("get_used_range", f"{used}; for an address use get_range.", cells), *silent[2:]]
     assert names_of(measured(*silent).tool_set().variants) == [("get_range", "get_used_range")]
     assert measured(*pointed).tool_set().variants == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "said", "second", "also_said", "is_reported"),
+    [
+        ("get_note", "Get a note.", "get_note_raw", "Get a note from the store.", True),
+        ("search", "Search the web.", "search_pro", "Search the web for pages.", True),
+        ("get_item", "Return an item with all of its fields.", "get_raw_item", "Return an item with its fields.", True),
+        ("get_note", "Get a note.", "get_note_raw", "Get the raw text of a note.", False),
+        ("get_note", "Get a note.", "get_note_raw", "Get a note from the store, without any markup.", False),
+        ("get_note", "Get a note.", "get_note_tags", "List the tags of a note.", False),
+    ],
+)
+def test_names_that_differ_by_a_word_that_no_text_explains_are_reported(first, said, second, also_said, is_reported):
+    catalog = catalogs.read([tool(first, said, takes("id")), tool(second, also_said, takes("id"))])
+    findings = linting.lint(catalog, Policy(selection=registry.select(names=["TDQ303"]))).findings
+    assert [finding.subject.name for finding in findings] == [second] * is_reported
 
 
 def test_tools_that_differ_on_both_sides_are_no_variants():

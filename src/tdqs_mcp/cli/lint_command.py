@@ -46,6 +46,7 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import first_of
+from tdqs_mcp.facts.toolset.search import ListDetail, unfindable_tools
 from tdqs_mcp.gate.known_findings import (
     baseline_document,
     compare_to_baseline,
@@ -61,6 +62,7 @@ from tdqs_mcp.report.escape import printable, readable
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import (
     GateOutcome,
+    LocatedReport,
     comment_blocks,
     full_blocks,
     lint_blocks,
@@ -149,7 +151,7 @@ _flags = group_options(
     "listing",
     type=click.Choice(["all", "source", "statistics"]),
     help="Instead of what fits on a screen. all: every finding of every tool; source: the same with the part of the "
-    "definition; statistics: how often each rule fires.",
+    "definition; statistics: how often each rule fires, and which tools a search by name does not find.",
 )
 @click.option("--fix", "fixes", is_flag=True, help="Write back fixes that need no new words, then lint the rest.")
 @click.option("--diff", "is_diff", is_flag=True, help="Print what --fix would write as a diff, and write nothing.")
@@ -319,8 +321,12 @@ def _views(policy: Policy, listing: str | None) -> dict[str, View]:
     }
     return {
         "text": lambda located: as_text(views[listing](located, verdict=verdict)),
-        "json": lambda located: document(located.report),
+        "json": lambda located: document(_counted(located) if listing == "statistics" else located.report),
     }
+
+
+def _counted(located: LocatedReport) -> LintReport:
+    return replace(located.report, not_found_by_name=unfindable_tools(located.catalog)[ListDetail.NAMES])
 
 
 @command()

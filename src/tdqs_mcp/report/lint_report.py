@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.toolset.search import MAX_FOUND, ListDetail, findability
+from tdqs_mcp.facts.toolset.search import MAX_FOUND, ListDetail, unfindable_tools
 from tdqs_mcp.json_text import Position
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import (
@@ -327,15 +327,21 @@ def statistics_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[B
     ]
 
 
+MAX_MISSED = 10
+"""Tools that statistics name of those that no search by name finds."""
+
+
 def _search_line(catalog: Catalog) -> list[Block]:
     """Tools that clients find which load tools on demand; nothing where they can take all at once."""
     count = len(catalog.tools)
     if count <= MAX_FOUND:
         return []
-    hits = findability(catalog)
-    names = f"{hits[ListDetail.NAMES]} of {count} by name only, {hits[ListDetail.TEXTS]} by name and other text"
+    missed = unfindable_tools(catalog)
+    by_name, by_text, by_all = (count - len(names) for names in missed.values())
     opening = f"a search for a tool's first sentence has it among the first {MAX_FOUND}"
-    return [Gap(), Line(f"{opening}: {names}, {hits[ListDetail.INSTRUCTIONS]} with the instructions")]
+    numbers = f"{by_name} of {count} by name only, {by_text} by name and other text, {by_all} with the instructions"
+    names = first_of(missed[ListDetail.NAMES], MAX_MISSED)
+    return [Gap(), Line(f"{opening}: {numbers}"), *([Line(f"not by name: {names}")] if names else [])]
 
 
 def _head(report: LintReport) -> list[Block]:

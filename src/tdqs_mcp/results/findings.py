@@ -267,6 +267,9 @@ class LintReport(OfServer):
     baseline: Baseline | None = None
     """Null where the run was compared with no earlier one."""
 
+    not_found_by_name: tuple[str, ...] | None = None
+    """Tools that no search by name finds; null without --show statistics."""
+
     problems: tuple[str, ...]
 
     @property

@@ -465,7 +465,7 @@ def _kind(own: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKi
         return None
     if _is_one_purpose(own, other, weights):
         return OverlapKind.PURPOSE
-    return OverlapKind.VARIANT if _is_variant(own, other, weights) else None
+    return OverlapKind.VARIANT if _is_variant(own, other, weights) or _are_near_twins(own, other) else None
 
 
 def _copied(first: Described, second: Described) -> OverlapKind | None:
@@ -527,6 +527,19 @@ def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> b
     # "by ID" tells nothing where both take an id
     either_word = (first.words | other.words) - (arguments - both)
     return 2 * sum(weights[word] for word in both) >= sum(weights[word] for word in either_word)
+
+
+def _are_near_twins(first: Purpose, other: Purpose) -> bool:
+    """Return whether the names differ by a word that no text explains: `get_note`, `get_raw_note`, which take the same.
+
+    The whole descriptions may differ by one word, as a second one may tell what the name's word means.
+    """
+    names = [Counter(map(stem, name_parts(purpose.source.tool))) for purpose in (first, other)]
+    added = [*(names[0] - names[1]), *(names[1] - names[0])]
+    if len(added) != 1 or not _are_one_call(first, other) or not _verbs_agree(first, other):
+        return False
+    texts = [stems_of(purpose.source.prose.words, but=_words("bare")) for purpose in (first, other)]
+    return len(texts[0] ^ texts[1]) <= 1 and stems_of(added, but=frozenset()).isdisjoint(texts[0] | texts[1])
 
 
 def _verbs_agree(first: Purpose, other: Purpose) -> bool:

@@ -115,8 +115,8 @@ MAX_FOUND = 5
 """Tools that a client that loads tools on demand takes from one search."""
 
 
-def findability(catalog: Catalog) -> dict[ListDetail, int]:
-    """Count the tools that a search for the first sentence of their description brings among the first MAX_FOUND.
+def unfindable_tools(catalog: Catalog) -> dict[ListDetail, tuple[str, ...]]:
+    """Return the tools that a search for the first sentence of their description does not have among MAX_FOUND.
 
     That sentence itself is not searched. Quadratic in the number of tools.
     """
@@ -126,17 +126,18 @@ def findability(catalog: Catalog) -> dict[ListDetail, int]:
         for tool, lead in zip(catalog.tools, leads, strict=True)
     ]
     lists = {listing: defer(replace(catalog, tools=tuple(rest)), listing).tools for listing in ListDetail}
-    return {listing: _count_found(leads, list(map(indexed_text, tools))) for listing, tools in lists.items()}
+    places = {listing: _missed(leads, list(map(indexed_text, tools))) for listing, tools in lists.items()}
+    return {listing: tuple(catalog.tools[place].name for place in missed) for listing, missed in places.items()}
 
 
-def _count_found(queries: Sequence[str], documents: Sequence[str]) -> int:
+def _missed(queries: Sequence[str], documents: Sequence[str]) -> Iterator[int]:
+    """Yield the positions of the documents that their query does not find."""
     weights = bm25_weights([search_terms(document) for document in documents])
-    count = 0
     for place, query in enumerate(queries):
         scores = bm25_scores(weights, search_terms(query))
         own = scores.get(place, 0)
-        count += own > 0 and sum(score >= own for score in scores.values()) <= MAX_FOUND
-    return count
+        if own <= 0 or sum(score >= own for score in scores.values()) > MAX_FOUND:
+            yield place
 
 
 def describe_need(tool: Tool) -> Need:

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from tdqs_mcp.facts.lexicon import PatternTable, endings_from, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, endings_from, read_table, words_from
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.parameter_texts import ParameterExplanation, list_entries
 from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS
@@ -215,9 +215,14 @@ def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
 
 
 def stated_tool_count(text: str) -> int | None:
-    """Return how many tools instructions say that the server has: "provides 12 tools", "the 5 available tools"."""
-    match = _PATTERNS.tool_count.search(text)
-    return int(match["count"]) if match else None
+    """Return how many tools instructions say that the server has: "provides 12 tools", "has four tools"."""
+    numbers = {word: place for place, word in enumerate(read_table("references")["words"]["numbers"].split(), start=1)}
+    for match in _PATTERNS.tool_count.finditer(text):
+        count, rest = match["count"].lower(), text[match.end() :].partition(".")[0]
+        # "has two tools for notes and three for tags"
+        if (count in numbers or count.isdigit()) and numbers.keys().isdisjoint(rest.lower().split()):
+            return numbers.get(count) or int(count)
+    return None
 
 
 def around(text: str, start: int, end: int) -> str:
