@@ -85,6 +85,34 @@ def test_words_of_writing_that_promise_none_contradict_nothing(name, description
 
 
 @pytest.mark.parametrize(
+    ("name", "description", "expected"),
+    [
+        ("upsert_row", "Insert or update a row.", ["info"]),
+        ("get_folder", "Return the folder; it is created when missing.", ["info"]),
+        ("get_folder", "Return the folder. It is created if it does not exist.", ["info"]),
+        ("get_folder", "Return the folder. It is created when the harbor opens.", []),
+    ],
+)
+def test_a_write_that_a_pure_function_may_share_is_an_info(name, description, expected):
+    assert fired("TDQ228", name, description, readOnlyHint=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "expected"),
+    [
+        ("log_entry", "Appends a line to the log.", ["info"]),
+        ("add_berth", "Creates a berth.", ["info"]),
+        ("add_berth", "Creates or updates a berth.", []),
+        ("archive_note", "Sends a note to the archive.", []),
+    ],
+)
+def test_an_addition_that_only_the_text_tells_contradicts_a_hint_that_a_second_call_changes_nothing(
+    name, description, expected
+):
+    assert fired("TDQ241", name, description, readOnlyHint=False, idempotentHint=True) == expected
+
+
+@pytest.mark.parametrize(
     ("name", "schema", "severity"),
     [
         ("action", {"enum": ["list", "delete"]}, "warning"),
@@ -200,6 +228,7 @@ def test_a_loss_contradicts_a_hint_that_nothing_is_destroyed(name, description, 
         ("send_mail", "Sends a mail. Mails cannot be longer than a page."),
         ("clear_title", "Adds a clear title to a note."),
         ("drop_in", "Add a drop-in class to the plan."),
+        ("add_empty_line", "Adds an empty line to a note."),
     ],
 )
 def test_an_addition_contradicts_no_such_hint(name, description):

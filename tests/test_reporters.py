@@ -525,7 +525,7 @@ def test_statistics_count_the_tools_that_a_search_for_their_first_sentence_finds
     assert "1 of 6 by name only, 4 by name and other text, 5 with the instructions" in " ".join(lines)
     assert "not by name: x1, x2, x3, x4, x5" in lines
     report = json.loads(command("lint", path, "--show", "statistics", "--format", "json").stdout)
-    assert report["not_found_by_name"] == ["x1", "x2", "x3", "x4", "x5"]
+    assert report["notFoundByName"] == ["x1", "x2", "x3", "x4", "x5"]
     more = write("y.json", catalog | {"tools": [tool(f"y{place}", "Opens gates.") for place in range(12)]})
     names = "y0, y1, y2, y3, y4, y5, y6, y7, y8, y9"
     assert f"not by name: {names} and 2 more" in text(command, more, "--show", "statistics")

@@ -46,7 +46,6 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.facts.toolset.search import ListDetail, unfindable_tools
 from tdqs_mcp.gate.known_findings import (
     baseline_document,
     compare_to_baseline,
@@ -62,7 +61,6 @@ from tdqs_mcp.report.escape import printable, readable
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import (
     GateOutcome,
-    LocatedReport,
     comment_blocks,
     full_blocks,
     lint_blocks,
@@ -321,12 +319,8 @@ def _views(policy: Policy, listing: str | None) -> dict[str, View]:
     }
     return {
         "text": lambda located: as_text(views[listing](located, verdict=verdict)),
-        "json": lambda located: document(_counted(located) if listing == "statistics" else located.report),
+        "json": lambda located: document(located.counted if listing == "statistics" else located.report),
     }
-
-
-def _counted(located: LocatedReport) -> LintReport:
-    return replace(located.report, not_found_by_name=unfindable_tools(located.catalog)[ListDetail.NAMES])
 
 
 @command()

@@ -8,7 +8,7 @@ from functools import cache
 from tdqs_mcp.facts.lexicon import PatternTable, read_table
 from tdqs_mcp.facts.schema.walk import Deviation
 from tdqs_mcp.facts.text.words import LEMMAS, STOPWORDS
-from tdqs_mcp.facts.threats import Threat, ThreatKind, cut_quote, find_threats, list_strings
+from tdqs_mcp.facts.threats import ThreatKind, cut_quote, find_threats, list_strings
 
 _PATTERNS = PatternTable("threats")
 
@@ -45,7 +45,8 @@ def find_additions(
         if not fresh:
             continue
         threats = [threat for threat in find_threats("\n".join(fresh)) if (threat.kind, threat.quote) not in quotes]
-        yield from (Deviation(path, _message(threat), _changes()[threat.kind]) for threat in threats)
+        for threat in threats:
+            yield Deviation(path, f"the text {threat.kind}: {threat.quote!r}", _changes()[threat.kind])
         if not any(_changes()[threat.kind] == "new-imperative" for threat in threats):
             first = next(
                 (sentence for sentence in fresh if (order := _order(sentence, tools)) and order not in old_orders), None
@@ -54,10 +55,6 @@ def find_additions(
                 yield Deviation(path, f"new order: {cut_quote(first)!r}", "new-imperative")
         for host in sorted({*_hosts_in(path, text)} - old_hosts):
             yield Deviation(path, f"new host: {host!r}", "new-host")
-
-
-def _message(threat: Threat) -> str:
-    return f"the text {threat.kind}: {threat.quote!r}"
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ import json
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -81,6 +81,11 @@ class LocatedReport:
 
     named_file: str = "tdqs.toml"
     """The file that stands for a server of which no file is known."""
+
+    @property
+    def counted(self) -> LintReport:
+        """The report with the tools that no search by name finds."""
+        return replace(self.report, not_found_by_name=unfindable_tools(self.catalog)[ListDetail.NAMES])
 
     def find(self, place: Location) -> SourcePlace | None:
         """Return where a place is in the source, else in the file; its start for the server's own; None without one."""

@@ -435,16 +435,20 @@ def idempotent_addition(subject: Subject) -> Iterator[Hit]:
     """Each call adds or sends one more, but idempotentHint says that a second call changes nothing."""
     is_claimed = (subject.tool.annotations or {}).get("idempotentHint") is True and not subject.signals.read_only
     parts, prose = name_parts(subject.tool.name), subject.prose
-    word = next((part for part in parts if part in _hint_words("adding")), None) if is_claimed else None
+    # `log_entry`, "Appends a line to the log."
+    is_told = prose.effect is prose.name_effect is Effect.CREATE and _hint_words("either").isdisjoint(prose.vocabulary)
+    words = (*parts, prose.verb) if is_told else parts
+    word = next((word for word in words if word in _hint_words("adding")), None) if is_claimed else None
     # `get_post`, "Get a post": the post is a thing
     is_reading = prose.effect is prose.name_effect is Effect.READ
     if word is None or is_reading or (word not in (parts[0], parts[-1]) and prose.effect is not Effect.CREATE):
         return
     # `create_or_update_user`, or a text that says that a second call changes nothing
     if _hint_words("either").isdisjoint(parts) and _hint_words("repeatable").isdisjoint(prose.words):
+        speaker = repr(subject.tool.name) if word in parts else "the description"
         yield Hit(
             "/annotations/idempotentHint",
-            f"idempotentHint is true, but {subject.tool.name!r} says {word!r}",
+            f"idempotentHint is true, but {speaker} says {word!r}",
             "set it to false, or say in the description why a second call changes nothing",
         )
 

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from tdqs_mcp.facts.lexicon import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.schema.walk import Node, Shape, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.text.parameter_texts import ParameterMention, type_beside_null
-from tdqs_mcp.facts.text.prose import Prose, is_plural_noun
-from tdqs_mcp.facts.text.words import EFFECTS, LEAD_IN, LEMMAS, OVERT_MUTATIONS, Cue, Effect, parts_of, stem
+from tdqs_mcp.facts.text.prose import Prose
+from tdqs_mcp.facts.text.words import EFFECTS, LEAD_IN, LEMMAS, OVERT_MUTATIONS, Cue, Effect, stem
 from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("hints")
@@ -46,11 +46,12 @@ def effect_claims(tool: Tool, prose: Prose, shape: Shape, siblings: Sequence[str
     yield from _by_verb(tool.name, prose)
     if prose.language in ("en", None):
         own_verbs = _verbs_of_name(tool.name)
-        forms, parts = _forms_of(own_verbs), frozenset(name_parts(tool.name))
+        forms = _forms_of(own_verbs)
+        # "Updates of a package": what could be a verb and opens the text is none
+        is_noun = not prose.opens_with_verb and any(word in LEMMAS and word not in LEAD_IN for word in prose.words[:1])
         optional = {node.name.lower() for node in shape.tops if node.name and not node.is_required}
-        for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
-            is_named = any(name in sentence for name in siblings)
-            if not (forms.isdisjoint(words) or is_named or is_plural_noun(words[0], words[1:2], parts)):
+        for sentence, words in islice(zip(prose.sentences, prose.spoken, strict=True), int(is_noun), None):
+            if not forms.isdisjoint(words) and not any(name in sentence for name in siblings):
                 claims = sentence_claims(sentence, own_verbs, is_opening=sentence is prose.sentences[0])
                 # "With `save_to`, the list is also written to that file."
                 condition = next((name for word, name in pairwise(words) if word in _IF and name in optional), None)
@@ -205,24 +206,22 @@ def _by_verb(name: str, prose: Prose) -> Iterator[EffectClaim]:
     lemmas = [LEMMAS.get(part) for part in parts]
     first = next(iter(lemmas), None)  # ":" has no part
     is_deleting = Effect.DELETE in (prose.effect, prose.name_effect)
-    deleted = next((part for part in parts if part in deleting_verbs()), None) if is_deleting else None
+    # `clear_title`, "Adds a clear title"
+    adding = " ".join(prose.sentences[:1] if prose.effect is Effect.CREATE else ()).lower().replace(" an ", " a ")
+    verbs = (part for part in parts if part in deleting_verbs() and f" a {part}" not in adding)
+    deleted = next(verbs, None) if is_deleting else None
     is_change = prose.effect is not None and prose.effect.is_mutating
-    # `create_contact`, "Add a contact"
-    is_same = prose.verb in lemmas or prose.effect is prose.name_effect is EFFECTS.get(first or "")
+    # `create_contact`, "Add a contact"; `upsert_row`, "Insert or update a row"
+    is_same = prose.verb in lemmas or EFFECTS.get(first or "", Effect.READ).is_mutating
     is_agreed = len(parts) > 1 and prose.opens_with_verb and is_same
     is_reading = prose.effect is Effect.READ  # publish_status, "Gets the publish status of an article."
-    # `clear_title`, "Adds a clear title to a note."; `drop_in`, "Add a drop-in class."
-    is_adding = prose.opens_with_verb and prose.effect is Effect.CREATE
-    spoken = [part for word in prose.spoken[0] for part in parts_of(word)] if deleted and is_adding else []
-    if any(word in _words("determiners") and part == deleted for word, part in pairwise(spoken)):
-        deleted = None
     if deleted and not is_reading:
         yield EffectClaim(is_destroying=True, evidence=f"the name says {deleted!r}")
     elif parts and parts[0] in _words("writing") and not is_reading:
         yield EffectClaim(is_destroying=False, evidence=f"the name says {parts[0]!r}")
     elif is_agreed and is_change:
-        is_weak = prose.verb in _words("weak")
-        yield EffectClaim(False, f"name and description say {prose.verb!r}", is_weak=is_weak)  # noqa: FBT003
+        speakers = "name and description say" if prose.verb in lemmas else f"the name says {first!r}, the description"
+        yield EffectClaim(False, f"{speakers} {prose.verb!r}", is_weak=prose.verb in _words("weak"))  # noqa: FBT003
     # "Removes duplicates" may be said of the answer
     if prose.opens_with_verb and prose.verb in (deleting_verbs() - _words("weak") | OVERT_MUTATIONS):
         is_weak = prose.verb in _words("weak")
@@ -323,8 +322,8 @@ def _active_verb(words: Sequence[str], clause: str, verbs: AbstractSet[str], *, 
     if ": " in clause:  # "Warning: This tool modifies data"
         clause = clause.rpartition(": ")[2]
         words = words_of(clause)
-    place, has_subject = 0, False
-    while place < len(words) and words[place] in _openings() and not (place and _is_in(words[place], verbs)):
+    place, has_subject, openings = 0, False, _words("openings") | _words("joining") | LEAD_IN
+    while place < len(words) and words[place] in openings and not (place and _is_in(words[place], verbs)):
         has_subject = has_subject or words[place] in _words("subjects")
         place += 1
     has_place = _PATTERNS.place.search(clause) is not None
@@ -341,12 +340,6 @@ def _active_verb(words: Sequence[str], clause: str, verbs: AbstractSet[str], *, 
     return verb if is_finite and has_thing and not is_answer else None
 
 
-@cache
-def _openings() -> frozenset[str]:
-    """Words before the verb of a sentence about the tool."""
-    return _words("openings") | _words("joining") | LEAD_IN
-
-
 def _passive_verb(words: Sequence[str], clause: str, verbs: AbstractSet[str]) -> str | None:
     """The verb of a change to the subject of the main clause; not to the answer, nor by others or from time to time."""
     place = next((place for place, word in enumerate(words) if word in _words("passives")), 0)
@@ -355,7 +348,9 @@ def _passive_verb(words: Sequence[str], clause: str, verbs: AbstractSet[str]) ->
     is_main = 0 < place <= MAX_SUBJECT and _words("subordinators").isdisjoint(words[:place])
     # "old rows can be purged" promises nothing, "will be purged" does
     is_told = words[place : place + 1] != ["be"] or words[place - 1] == "will"
-    is_change = verb.endswith(("ed", "en", "sent", "lost")) and _is_in(verb, verbs)
+    # "the folder is created when missing"
+    is_ensured = verb == "created" and following in _IF and not _words("outcomes").isdisjoint(behind)
+    is_change = is_ensured or (verb.endswith(("ed", "en", "sent", "lost")) and _is_in(verb, verbs))
     # "filters are saved custom views": the participle belongs to a noun
     is_predicate = not following or following in _words("after_participles")
     is_elsewhere = not _words("elsewhere").isdisjoint(behind)

@@ -163,13 +163,14 @@ def read(tool: Tool, signals: Signals) -> Prose:
     if lexicon:
         spoken = [foreign_prose.split_words(sentence, lexicon) for sentence in sentences]
         all_words = tuple(chain.from_iterable(spoken))
-    name_words = {stem(part) for part in (*name_parts(tool.name), *words_of(tool.name))}
+    parts = name_parts(tool.name)
+    name_words = {*parts, *map(stem, (*parts, *words_of(tool.name)))}
     long = [sentence for sentence, words in zip(sentences, spoken, strict=True) if len(words) >= MIN_REPEATED]
-    name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
+    name_effect = next((EFFECTS[lemma] for part in parts if (lemma := LEMMAS.get(part))), None)
     reading = (
         _foreign(text, sentences, spoken, lexicon, name_words, name_effect)
         if lexicon
-        else _english(text, spoken, vocabulary, name_words, frozenset(name_parts(tool.name)))
+        else _english(text, spoken, vocabulary, name_words)
     )
     return Prose(
         language=language,
@@ -218,14 +219,10 @@ class _Reading(NamedTuple):
 
 
 def _english(
-    text: str,
-    spoken: Sequence[Sequence[str]],
-    vocabulary: Iterable[str],
-    name_words: AbstractSet[str],
-    name: AbstractSet[str],
+    text: str, spoken: Sequence[Sequence[str]], vocabulary: Iterable[str], name_words: AbstractSet[str]
 ) -> _Reading:
     lead = spoken[0] if spoken else []
-    verb, position = _lead_verb(lead, name)
+    verb, position = _lead_verb(lead, name_words)
     is_overt = verb in OVERT_MUTATIONS and position == 0
     return _Reading(
         word_count=sum(map(len, spoken)) + ideograph_count(text) // 2,
@@ -343,22 +340,19 @@ def cues_of(words: Sequence[str]) -> frozenset[Cue]:
     return frozenset(_cues([words]))
 
 
-def _lead_verb(words: Sequence[str], name: AbstractSet[str]) -> tuple[str | None, int]:
+def _lead_verb(words: Sequence[str], name_words: AbstractSet[str]) -> tuple[str | None, int]:
     """The first verb within eight words and its position, not counting a lead-in such as "This tool"."""
     skipped = 0
     for position, word in enumerate(words[:8]):
         # "Use this tool to search": the verb is search
         if word in LEAD_IN and (word != "use" or position == 0):
             skipped += 1
-        elif (lemma := LEMMAS.get(word)) and not is_plural_noun(word, words[position + 1 : position + 2], name):
-            return lemma, position - skipped
+        elif lemma := LEMMAS.get(word):
+            # "Commits of a branch"; `package_updates`, "Updates to a package"
+            prepositions = PREPOSITIONS if word in name_words else {"of"}
+            if word == lemma or word[-1] != "s" or prepositions.isdisjoint(words[position + 1 : position + 2]):
+                return lemma, position - skipped
     return None, 0
-
-
-def is_plural_noun(word: str, following: Sequence[str], name: AbstractSet[str]) -> bool:
-    """Return whether what could be a verb is a noun: "Commits of a branch", `package_updates`, "Updates to a package"."""
-    is_before_phrase = following == ["of"] or (word in name and not PREPOSITIONS.isdisjoint(following))
-    return is_before_phrase and word.endswith("s") and LEMMAS.get(word) != word
 
 
 _SILENT = STOPWORDS.union(LEAD_IN, map(stem, LEAD_IN), VAGUE_VERBS, CARRIERS)

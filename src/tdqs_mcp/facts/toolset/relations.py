@@ -229,15 +229,11 @@ def are_told_apart(first: Described, other: Described) -> bool:
     `list_boards_in_workspace` takes a workspace, and "Sets multiple notes" tells `set_multiple_notes` from `set_note`.
     """
     names = [set(map(stem, name_parts(tool.tool))) for tool in (first, other)]
-    words = [_argument_words(tool) for tool in (first, other)]
+    words = [{stem(part) for name in tool.parameters for part in name_parts(name)} for tool in (first, other)]
     return not (
         (names[0] - names[1]).isdisjoint({*(words[0] - words[1]), *map(stem, first.prose.words)})
         and (names[1] - names[0]).isdisjoint({*(words[1] - words[0]), *map(stem, other.prose.words)})
     )
-
-
-def _argument_words(tool: Described) -> set[str]:
-    return {stem(part) for name in tool.parameters for part in name_parts(name)}
 
 
 def _argument_stems(purpose: Purpose) -> frozenset[str]:
@@ -377,7 +373,7 @@ def _telling_sentence(prose: Prose, usual: Mapping[str, int], nouns: Sequence[st
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Thing and scope: what stands before the first preposition or relative pronoun, and the rest."""
-    ends = _phrase_ends()
+    ends = PREPOSITIONS | _words("joints")
     end = next((place for place, word in enumerate(words) if word in ends), len(words))
     return words[:end], words[end:]
 
@@ -386,11 +382,6 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 def words_of_all() -> frozenset[str]:
     """Things that a name does not tell the kind of."""
     return stems_of(words_from("names", "generic_things"), but=frozenset())
-
-
-@cache
-def _phrase_ends() -> frozenset[str]:
-    return PREPOSITIONS | _words("joints")
 
 
 @cache
@@ -465,7 +456,7 @@ def _kind(own: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKi
         return None
     if _is_one_purpose(own, other, weights):
         return OverlapKind.PURPOSE
-    return OverlapKind.VARIANT if _is_variant(own, other, weights) or _are_near_twins(own, other) else None
+    return OverlapKind.VARIANT if _is_variant(own, other, weights) else None
 
 
 def _copied(first: Described, second: Described) -> OverlapKind | None:
@@ -520,6 +511,12 @@ def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> b
     takes_other = not shared or 2 * len(shared) < len(either)
     if takes_other or not _verbs_agree(first, other) or trade_things(first, other):
         return False
+    texts = [stems_of(purpose.source.prose.words, but=_words("bare")) for purpose in (first, other)]
+    added = first.nouns ^ other.nouns
+    # `get_note`, `get_raw_note`: no text has the word; what else one of them says may tell what it means
+    is_unexplained = len(added) == 1 and added.isdisjoint(texts[0] | texts[1]) and len(texts[0] ^ texts[1]) <= 1
+    if is_unexplained and parameters == other_parameters:
+        return True
     both = first.words & other.words
     arguments = (_argument_stems(first) & _argument_stems(other)) - first.nouns - other.nouns
     if not (first.lead - arguments <= other.words or other.lead - arguments <= first.words):
@@ -527,19 +524,6 @@ def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> b
     # "by ID" tells nothing where both take an id
     either_word = (first.words | other.words) - (arguments - both)
     return 2 * sum(weights[word] for word in both) >= sum(weights[word] for word in either_word)
-
-
-def _are_near_twins(first: Purpose, other: Purpose) -> bool:
-    """Return whether the names differ by a word that no text explains: `get_note`, `get_raw_note`, which take the same.
-
-    The whole descriptions may differ by one word, as a second one may tell what the name's word means.
-    """
-    names = [Counter(map(stem, name_parts(purpose.source.tool))) for purpose in (first, other)]
-    added = [*(names[0] - names[1]), *(names[1] - names[0])]
-    if len(added) != 1 or not _are_one_call(first, other) or not _verbs_agree(first, other):
-        return False
-    texts = [stems_of(purpose.source.prose.words, but=_words("bare")) for purpose in (first, other)]
-    return len(texts[0] ^ texts[1]) <= 1 and stems_of(added, but=frozenset()).isdisjoint(texts[0] | texts[1])
 
 
 def _verbs_agree(first: Purpose, other: Purpose) -> bool:

@@ -216,13 +216,10 @@ def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
 
 def stated_tool_count(text: str) -> int | None:
     """Return how many tools instructions say that the server has: "provides 12 tools", "has four tools"."""
-    numbers = {word: place for place, word in enumerate(read_table("references")["words"]["numbers"].split(), start=1)}
-    for match in _PATTERNS.tool_count.finditer(text):
-        count, rest = match["count"].lower(), text[match.end() :].partition(".")[0]
-        # "has two tools for notes and three for tags"
-        if (count in numbers or count.isdigit()) and numbers.keys().isdisjoint(rest.lower().split()):
-            return numbers.get(count) or int(count)
-    return None
+    match = _PATTERNS.tool_count.search(text)
+    count = match["count"].lower() if match else ""
+    numbers = read_table("references")["words"]["numbers"].split()
+    return int(count) if count.isdigit() else numbers.index(count) + 1 if count else None
 
 
 def around(text: str, start: int, end: int) -> str:
