@@ -585,6 +585,10 @@ LOST = {
     "code of another language": "import ctypes\nreturn ctypes.CDLL(a).run()",
     "a method that no data names": "import requests\nreturn requests.Session().refresh(a)",
     "a package called a client that no data name": "import berth_sdk\nreturn berth_sdk.wipe()",
+    "a read by such a package": "import berth_sdk\nreturn berth_sdk.get(a)",
+    "a removal by such a package": "import berth_sdk as berths\nreturn berths.remove(a)",
+    "a part of such a package": "import berth_client\nreturn berth_client.boats.delete_boat(a)",
+    "a function of a package with the name of a file's": "import boatlib\nreturn boatlib.unlink(a)",
     "a package that no data name": "import boatlib\nreturn boatlib.get(a)",
     "an object of a package that no data name": "import boatlib\nreturn boatlib.fleet.find(a)",
 }
@@ -620,10 +624,15 @@ def test_methods_of_the_language_s_own_values_and_of_answers_change_nothing(read
         "for (const hook of hooks) hook(args.a)",
         "extra.session.destroyAll(args.a)",
         "return boats.get(args.a)",
+        "return boats.writeFile(args.a)",
+        "return berths.remove(args.a)",
+        "return berths.list()",
     ],
 )
 def test_a_script_s_call_that_nothing_is_known_of_leaves_the_verdicts_open(read, body):
-    imports = "import Database from 'better-sqlite3';\nimport boats from 'boatlib';\n"
+    imports = (
+        "import Database from 'better-sqlite3';\nimport boats from 'boatlib';\nimport * as berths from '@berths/sdk';\n"
+    )
     script = f"{imports}const db = new Database('x');\nconst hooks = [];\n{SCRIPT}"
     (tool,) = read(index_js=f"{script}server.registerTool('run', {{}}, async (args, extra) => {{ {body}; }});").tools
     assert verdicts(tool) == ("unknown", "unknown", "unknown")
@@ -737,6 +746,44 @@ def test_star_imports_are_followed(read):
     parts = {"parts_py": "from files import *\n", "files_py": "def save(x):\n    open(x, 'w').write('')\n"}
     tool = tool_of(read, "return parts.save(a)", before="import parts\n", **parts)
     assert effects(tool) == ["file-write files.py:2"]
+
+
+WAYS = {
+    "two values": ('if a == "x":\n    drop(b)\nelif a == "y":\n    drop(b)', "a == 'x' or a == 'y'"),
+    "an early return": ('if a == "x":\n    drop(b)\n    return "first"\ndrop(b)', ""),
+    "both sides": ("if a:\n    drop(b)\nelse:\n    drop(b + 'x')", ""),
+    "both sides, deeper": ("if a:\n    if b:\n        drop(a)\nelif b:\n    drop(b)", "b"),
+    "all branches": ('if a == "x":\n    drop(b)\nelif a == "y":\n    drop(b)\nelse:\n    drop(b)', ""),
+    "a loop besides": ("if a:\n    drop(b)\nfor part in [b]:\n    drop(part)", ""),
+    "one within the other": ('if a == "x":\n    if b:\n        drop(a)\n    drop(b)', "a == 'x'"),
+    "several values in each": (
+        "if a == 'x' or a == 'y':\n    drop(b)\nelif a == 'z':\n    drop(b)",
+        "a == 'x' or a == 'y' or a == 'z'",
+    ),
+    "several values and the others": ("if a == 'x' or a == 'y':\n    drop(b)\n    return b\ndrop(b)", ""),
+    "several parameters": (
+        "if a == 'x':\n    if b:\n        drop(a)\nelif a == 'y':\n    if not b:\n        drop(b)",
+        "(a == 'x' and b) or (a == 'y' and not b)",
+    ),
+}
+
+
+@pytest.mark.parametrize("ways", WAYS)
+def test_a_line_that_is_reached_in_several_ways_has_the_conditions_of_all(read, ways):
+    body, condition = WAYS[ways]
+    tool = tool_of(read, body, before="import os\n\ndef drop(path):\n    os.remove(path)\n")
+    assert [effect.condition for effect in tool.effects] == [condition]
+
+
+def test_a_script_s_helper_that_two_branches_call_acts_in_both(read):
+    head = f'import disk from "fs/promises";\n{SCRIPT}async function drop(path) {{ await disk.rm(path); }}\n'
+    body = 'if (args.mode === "empty") { await drop(args.path + "/x"); return; } await drop(args.path);'
+    (tool,) = read(index_js=f"{head}server.registerTool('run', {{}}, async (args) => {{ {body} }});").tools
+    assert [effect.condition for effect in tool.effects] == [""]
+    (tool,) = read(
+        index_js=f"{head}server.registerTool('run', {{}}, async (args) => {{ if (args.all) {{ {body} }} }});"
+    ).tools
+    assert [effect.condition for effect in tool.effects] == ["all"]
 
 
 def test_a_condition_is_told_where_one_parameter_decides(read):
@@ -1023,6 +1070,12 @@ def test_limits_defaults_and_errors_have_their_lines(read):
     ]
     assert [(error.text, error.line) for error in tool.errors] == [("give a berth", 10)]
     assert tool.returns == "object with keys berths, count"
+
+
+@pytest.mark.parametrize("test", ["a[:3] == '//?'", "a[:3].lower() != 'abc'", "a[:1] in ('/', '.')"])
+def test_a_slice_that_is_only_compared_limits_nothing(read, test):
+    assert tool_of(read, f"if {test}:\n    return b\nreturn a").limits == ()
+    assert [limit.text for limit in tool_of(read, f"if {test}:\n    return b\nreturn a[:3]").limits] == ["the first 3"]
 
 
 def test_what_a_callback_settles_a_promise_with_is_not_known(read):
@@ -2818,11 +2871,11 @@ def test_a_member_that_is_made_by_a_call_of_its_own_name_ends_the_search(read):
     ("line", "answer"),
     [
         ("harbours.Board(name).boats.Remove(name)", "unknown"),
-        ("harbour_client.Board().Delete(name)", False),
+        ("harbours.BoardClient().Delete(name)", False),
     ],
 )
 def test_a_method_with_a_capital_makes_no_object(read, line, answer):
-    head = "import harbours, harbour_client\n" + HEAD
+    head = "import harbours\n" + HEAD
     (tool,) = read(server_py=f"{head}@server.tool()\ndef leave(name: str) -> None:\n    {line}\n").tools
     assert tool.read_only == answer
 

@@ -56,6 +56,18 @@ SENTENCES = {
         {"action": TEXT, "path": TEXT},
         'With `action` "drop", it deletes files.',
     ),
+    "a deletion in several branches": (
+        "def drop():\n        os.remove(path)\n    if action == 'drop':\n        drop()\n    elif action == 'empty':\n        drop()",
+        "Manage a berth.",
+        {"action": TEXT, "path": TEXT},
+        'With `action` "drop" or "empty", it deletes files.',
+    ),
+    "a deletion on either side of a condition": (
+        "def drop():\n        os.remove(path)\n    if action == 'drop':\n        drop()\n        return 'gone'\n    drop()",
+        "Manage a berth.",
+        {"action": TEXT, "path": TEXT},
+        "Deletes files.",
+    ),
     "a demand": (
         'if not path.endswith(".pdf"):\n        raise ValueError("The path must end with .pdf")',
         "Read the plan of a berth.",
@@ -766,6 +778,15 @@ def test_what_the_code_answers_is_not_asked_and_what_it_shows_is_named(write):
         "By the code, `delete_boat` deletes files (server.py:11). "
         "Can what `delete_boat` deletes be restored, and does anything else go with it?"
     )
+
+
+def test_what_a_flag_changes_is_not_asked_where_the_rewrite_says_it(write):
+    body = "@server.tool()\ndef work(path: str, dry_run: bool = False):\n    if not dry_run:\n        os.remove(path)\n"
+    tool = define("work", "Work at a berth.", path=TEXT, dry_run={"type": "boolean"})
+    said, unsaid = rewrite(write(body), tool), rewrite(None, tool)
+    assert "Without `dry_run`, it deletes files." in statements(said[0])
+    asked = [{question.parameter for question in questions_of(rewritten)} for rewritten in (said, unsaid)]
+    assert ("dry_run" in asked[0], "dry_run" in asked[1]) == (False, True)
 
 
 def test_a_second_run_adds_nothing(write):

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from tdqs_mcp.code.knowledge import (
     ADDS,
+    CLIENT,
     DESTROYS,
     MAKING,
     Spec,
     agreed_post,
-    is_client,
     is_sql,
     purpose_of_post,
     statement_harm,
@@ -145,7 +145,7 @@ class Calls(Resolution):
             handover = Handover(closure, depth, line, is_whole=is_whole, is_empty=not values, names=names)
             trace.handed.append(handover)
         is_new = is_new or closure.function.name in ("__init__", "constructor")
-        key = (closure, is_new, arguments, (self._absent, *sorted(keywords.items(), key=_first)))
+        key = (closure, is_new, arguments, (self._absent, *((name, keywords[name]) for name in sorted(keywords))))
         if key in trace.finished and set(trace.finished[key][1]) <= set(self._conditions):
             return trace.finished[key][0]
         if key in trace.active:
@@ -591,7 +591,7 @@ class Calls(Resolution):
         owner = function.value if isinstance(function, Attribute) else function
         is_short = name.islower()  # `get`; the framework's own `sendLoggingMessage` means one thing
         is_waited_for = node.is_awaited and name not in _WAITING
-        is_other = target.is_handed_over or (is_short and (is_waited_for or is_client(last_name(owner))))
+        is_other = target.is_handed_over or (is_short and (is_waited_for or CLIENT.search(last_name(owner))))
         is_open = specs is not None and is_other and all(spec.words == ("none",) for spec in specs)
         if specs is not None and not is_open:
             receiver = External(name=name, parameters=target.parameters)
@@ -879,7 +879,3 @@ def holds(value: Value, text: str) -> bool:
     """Return whether a value is a text or a record that has it: `{params: {name}}`."""
     inside = value.values if isinstance(value, Dictionary | Listing) else ()
     return value == Constant(value=text) or any(holds(inner, text) for inner in inside)
-
-
-def _first(pair: tuple[str, Value]) -> str:
-    return pair[0]

@@ -134,13 +134,17 @@ class Expressions(Assignments):
                 return None, "", ""
 
     def _comparison(self, test: Compare, frame: CallFrame) -> tuple[bool | None, str, str]:
+        limits = len(self.trace.limits)
         left, right = self.evaluate(test.left, frame), self.evaluate(test.right, frame)
+        functions = [side.function if isinstance(side, CallSite) else side for side in (test.left, test.right)]
+        owners = [part.value if isinstance(part, Attribute) else part for part in functions]
+        if any(isinstance(owner, Subscript) and owner.is_slice for owner in owners):
+            del self.trace.limits[limits:]  # `path[:3].lower() == "c:/"` cuts nothing
         if isinstance(left, Constant) and isinstance(right, Argument):
             left, right = right, left
         outcome = _compared(left, test.operator, right)
         if outcome is not None:
             return outcome, "", ""
-        opposite = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
         values = right.values if isinstance(right, Listing) else (right,)
         constants = [value.value for value in values if isinstance(value, Constant)]
         if not isinstance(left, Argument) or not left.name or len(constants) != len(values):
@@ -151,11 +155,8 @@ class Expressions(Assignments):
         if test.operator in ("<", "<=", ">", ">=") or left.is_trimmed:
             self.trace.passed.add(left.name)
         text_of_values = repr(constants[0]) if len(constants) == 1 else ", ".join(map(repr, constants))
-        return (
-            None,
-            f"{left.name} {test.operator} {text_of_values}",
-            f"{left.name} {opposite[test.operator]} {text_of_values}",
-        )
+        words = f"{left.name} {test.operator} {text_of_values}"
+        return None, words, contrary_of(words)
 
     def evaluate(self, node: SyntaxNode, frame: CallFrame) -> Value:
         """Return what is known of an expression's value, with the effects of its calls noted."""
@@ -657,6 +658,14 @@ def _by_key(table: Dictionary, name: str) -> Value:
 def _tells_failure(value: Value) -> bool:
     """Return whether a value that is returned where an error is caught says so: neither empty nor unknown."""
     return (isinstance(value, Dictionary) and bool(value.items)) or bool(re.search(r"\w{3}", text_of(value) or ""))
+
+
+def contrary_of(test: str) -> str:
+    """Return the contrary of a single condition: `mode != 'a'` of `mode == 'a'`, `not force` of `force`."""
+    opposite = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+    if match := re.fullmatch(r"(\w+) (==|!=|in|not in|<|>=|>|<=) (.*)", test, re.DOTALL):
+        return f"{match[1]} {opposite[match[2]]} {match[3]}"
+    return test.removeprefix("not ") if test.startswith("not ") else f"not {test}"
 
 
 MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}

@@ -198,13 +198,13 @@ class Knowledge:
         specs = data.methods.get(last) if "." in name else None
         if specs is not None and all(map(_is_none, specs)) and name.count("()") > 1 and not _has_verb(last):
             return specs  # api.listBoats().map(…)
-        if any(map(is_client, [scope, *parts])):  # a package or a class that says so: `IncidentsApi().listIncidents`
+        # a class that says so, `IncidentsApi().listIncidents`; a package's name, `acme_sdk.get`, proves nothing
+        if any(CLIENT.search(made) for made in re.findall(r"\.(\w+)\(\)", f"{name}()" if makes_object(name) else name)):
             return () if makes_object(name) else (Spec(("named", "http")),)
         # `pymongo.MongoClient().boats.get`, `boatlib.get`: what a library that is not known calls so may be a request
         is_made = re.search(rf"(^|[./])[A-Z]\w*\(\)(\.\w+)*\.{last}$", name) is not None
-        is_own = "(" not in name or (is_made and _has_verb(last))
-        is_open = specs is not None and is_own and all(map(_is_none, specs))
-        return None if is_open else specs
+        is_open = specs is not None and is_made and _has_verb(last) and all(map(_is_none, specs))
+        return None if is_open or "(" not in name else specs
 
     def is_library(self, package: str) -> bool:
         """Return whether anything is known of a package of scripts."""
@@ -286,12 +286,8 @@ def _calls(entry: Mapping[str, str]) -> dict[str, Sequence[Spec]]:
     return specs
 
 
-def is_client(name: str) -> bool:
-    """Return whether the name of a package, class or variable says that it asks a service: `IncidentsApi`, `client`."""
-    return _CLIENT.search(name) is not None
-
-
-_CLIENT = re.compile(r"(^|[_/-])(api|client|sdk)s?$|(^|[a-z0-9_])(Api|API|Client|SDK)s?$")
+CLIENT = re.compile(r"(^|[_/-])(api|client|sdk)s?$|(^|[a-z0-9_])(Api|API|Client|SDK)s?$")
+"""The name of a class or variable that asks a service: `IncidentsApi`, `client`."""
 
 
 def _is_none(spec: Spec) -> bool:
@@ -416,7 +412,8 @@ def _purpose(name: str) -> str:
     if len(words) < 2 or not _SENDING.isdisjoint(words):
         return ""
     # `refuse_pipeline_validate`: a verb that is not known stands before what may be a noun
-    plain = [word for position, word in enumerate(words) if not position or word in _plain_verbs() or _changes(word)]
+    telling = {*_plain_verbs(), *(word for word in words if verb_kind(word) in ("write", "delete"))}
+    plain = [word for position, word in enumerate(words) if not position or word in telling]
     kinds = [kind for word in plain if (kind := "" if _is_noun(word) else verb_kind(word))]
     return "" if not kinds or (kinds[0] == "read" and set(kinds) != {"read"}) else kinds[0]
 
@@ -614,10 +611,6 @@ def makes_object(name: str) -> bool:
     """Return whether a call makes an object of a class: `Fuse`, not `Dispatch().calendar.Add`, a method of one."""
     owner, _, last = name.rpartition(".")
     return last[:1].isupper() and "(" not in owner
-
-
-def _changes(word: str) -> bool:
-    return verb_kind(word) in ("write", "delete")
 
 
 def _is_noun(name: str) -> bool:

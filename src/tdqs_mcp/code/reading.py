@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.code.definitions import DefinitionReader, StaticDefinition
+from tdqs_mcp.code.expressions import contrary_of
 from tdqs_mcp.code.hint_verdicts import is_change, judge
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
 from tdqs_mcp.code.nodes import (
@@ -356,13 +357,14 @@ def _returned_call(body: SyntaxNode) -> CallSite | None:
 
 
 def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
-    """Yield the effects once each: of several ways to a line the one with the fewest conditions, then the shortest."""
-    best: dict[tuple[object, ...], Sighting] = {}
-    for sighting in effects:
-        place = (*_place(sighting), sighting.text if sighting.conditions and sighting.kind in _TOLD_APART else "")
-        present = best.get(place)
-        if present is None or (len(sighting.conditions), sighting.depth) < (len(present.conditions), present.depth):
-            best[place] = sighting
+    """Yield the effects once each: of several ways to a line the shortest, on the conditions of all of them."""
+    ways: dict[tuple[object, str], list[Sighting]] = {}
+    for sighting in sorted(effects, key=lambda sighting: (len(sighting.conditions), sighting.depth)):
+        ways.setdefault((_place(sighting), sighting.text if sighting.kind in _TOLD_APART else ""), []).append(sighting)
+    best: dict[tuple[object, str], Sighting] = {}
+    for (place, text), (first, *others) in ways.items():
+        conditions = _either([first.conditions, *(other.conditions for other in others if other.harm == first.harm)])
+        best.setdefault((place, text if conditions else ""), replace(first, conditions=conditions))
     for sighting in sorted(best.values(), key=lambda sighting: (sighting.depth, sighting.path, sighting.line)):
         yield CodeEffect(
             file=sighting.path,
@@ -379,6 +381,21 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
             is_housekeeping=sighting.is_housekeeping,
             sparse=tuple(sorted(sighting.sparse)),
         )
+
+
+def _either(ways: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return on what conditions any of several ways reaches a line: `mode == 'a' or mode == 'b'`."""
+    cases = [case for way in ways for case in ([(word,) for word in way[0].split(" or ")] if len(way) == 1 else [way])]
+    for place, case in enumerate(cases):  # beside `force`, `not force and all` is `all`
+        for word in case:
+            rest, contrary = tuple(part for part in cases[place] if part != word), contrary_of(word)
+            if any(contrary in other and {*other} - {contrary} <= {*rest} for other in cases):
+                cases[place] = rest
+    least = [case for case in cases if not any({*other} < {*case} for other in cases)]
+    common = [word for word in least[0] if all(word in case for case in least)]
+    rests = dict.fromkeys(" and ".join(word for word in case if word not in common) for case in least)
+    choice = " or ".join(f"({rest})" if " and " in rest else rest for rest in rests)
+    return (*common, choice) if choice else tuple(common)
 
 
 def _parameters(definition: StaticDefinition) -> dict[str, tuple[object, ...]]:

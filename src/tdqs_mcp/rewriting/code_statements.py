@@ -329,11 +329,13 @@ def _condition(condition: str, subject: Subject) -> str | None:
     names = {parameter.name for parameter in subject.signals.parameters}
     phrases: list[str] = []
     for part in condition.split(" and ") if condition else ():
-        match = _PATTERNS.test.fullmatch(part)
-        if match is None or match["name"] not in names:
+        several = [_PATTERNS.test.fullmatch(test) for test in re.split(r" or (?=\w+ == ')", part)]
+        match, values = several[0], [f'"{test["value"]}"' for test in several if test and test["value"]]
+        is_one = len({test and test["name"] for test in several}) == 1 and len(several) in (1, len(values))
+        if match is None or match["name"] not in names or not is_one or len(values) > MAX_CASES:
             return None
-        if match["value"]:
-            phrases.append(f'with `{match["name"]}` "{match["value"]}"')
+        if values:
+            phrases.append(f"with `{match['name']}` {joined(values, 'or')}")
         elif match["none"]:
             phrases.append(f"without `{match['name']}`")
         elif not match["other"]:  # `operation != 'add'` follows from `operation == 'remove'`

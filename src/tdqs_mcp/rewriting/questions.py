@@ -349,8 +349,11 @@ def _parameter_gaps(subject: Subject) -> Iterator[OpenPoint]:
     # "Requires a valid seller URL" says what `url` is
     demands = subject.prose.cue_places.get(Cue.PREREQUISITE, ())
     demanded = {word.lower() for place in demands for word in subject.prose.spoken[place]}
+    # "Without `dry_run`, it deletes files" says what is different
+    told = (subject.tool.description or "").replace("With", "with")
     for node in find_open_parameters(subject).values():
-        if (node.name or "").lower() in demanded:
+        is_told = f"with `{node.name}`" in told or f"without `{node.name}`" in told
+        if (node.name or "").lower() in demanded or (is_told and _kind(node.schema) == "boolean"):
             continue
         branches = alternatives(node.schema, subject.input_shape.root)
         items = [branch["items"] for branch in branches if isinstance(branch.get("items"), dict)]
