@@ -1079,7 +1079,7 @@ def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_captur
     target, content = tmp_path / "better.json", json.dumps([SAFE], indent=1).encode()
     command("rewrite", "-", "--write", target, stdin=content)
     [written] = json.loads(target.read_bytes())
-    assert written["description"] == "Gets one order. It is read-only."
+    assert written["description"] == "Gets one order. It changes nothing."
     assert target.read_bytes().startswith(b"[\n {\n")
     command("rewrite", f"stdio:{sys.executable} -m tdqs_mcp serve", "--write", target)
     assert {"server", "serverInfo", "tools"} <= json.loads(target.read_bytes()).keys()
