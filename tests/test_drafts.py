@@ -223,6 +223,17 @@ SCHEMA = {
 CANCEL = tool(
     "cancel_order", "Cancels an order. Sends the customer a mail. Shipped orders cannot be cancelled.", SCHEMA
 )
+
+
+@pytest.mark.parametrize("end", ["``` ", "```\n\n", "```\n```json\n{}\n``` ", "```json\n``` "])
+def test_a_sentence_behind_a_block_of_code_is_read(catalog, end):
+    raw = READ | {"description": f'{READ["description"]}\n```json\n{{"limit": 5}}\n{end}'}
+    measured = measure(catalog(raw))
+    draft = {"description": f"{raw['description']}`limit` can be 150."}
+    claims = DraftChecker(measured).claims(measured.subjects[0], raw | draft)
+    assert [claim.text for claim in claims if claim.conflict] == ["`limit` can be 150."]
+
+
 SHOP = (
     CANCEL | {"annotations": {"destructiveHint": True, "idempotentHint": True}},
     tool("find_orders", "Finds orders by customer or date, the newest first.", {"type": "object", "properties": {"customer_id": {"type": "string"}}}),
@@ -245,6 +256,8 @@ def checked(catalog, sentence, *, of=0, material=NOTHING):
     ("sentence", "reason"),
     [
         ("Use `archive_order` for old ones.", "there is no tool 'archive_order'"),
+        ("Old orders stay; `merge_invoices` merges bills.", "there is no tool 'merge_invoices'"),
+        ("For bills there is `merge_invoices`.", "there is no tool 'merge_invoices'"),
         ("`refund` is false by default.", "the schema gives `refund` the default true"),
         ("`reason` may be late, wrong or broken.", "`reason` takes no 'broken'"),
         ("Set `reason` to `lost`.", "`reason` takes no 'lost'"),
@@ -275,6 +288,9 @@ def test_what_is_disproven_is_a_conflict_that_quotes_the_other_side(catalog, sen
         "`wait_seconds` may be 120 (2 minutes).",
         "`wait_seconds` may be up to 300, that is 5 minutes.",
         "`reason` is not `lost`.",
+        "`wait_seconds` starts a timer; `merge_orders` joins two.",
+        "`merge_base` is a commit; `tide_merge` merges nothing.",
+        "Where `merge_invoices` merges bills, nothing is sent.",
         "It only reads the newest line.",
         "`min_days` is the age of an order in days.",
         "Needs the role of an administrator.",

@@ -181,6 +181,8 @@ async def test_what_the_caller_has_judged_orders_its_rewrites_and_compares_its_v
         other = [TOOLS[0] | {"description": "Gets one order."}, *TOOLS[1:]]
         compared = await call("compare_definitions", old=TOOLS, new=other, judge="host")
         assert "judge_definitions has the prompt" in compared["ungraded"][0]
+        assert compared["verdict"] == "not judged yet"
+        assert "judge the rest and compare again" in compared["next"]
 
 
 @pytest.mark.parametrize(

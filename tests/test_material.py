@@ -577,6 +577,21 @@ def test_an_interview_asks_one_by_one_and_writes_the_material(write, tmp_path):
 
 
 @pytest.mark.process
+def test_an_interview_asks_again_where_the_code_joins_tools_in_a_question(tmp_path):
+    tools = "\n".join(
+        f'@server.tool()\ndef {name}_flag(boat: str):\n    """{name.title()} the flag of a boat."""\n'
+        "    return httpx.patch(f'https://api.boats.example/flags/{boat}').json()\n"
+        for name in ("raise", "lower")
+    )
+    start = "import httpx\nfrom mcp.server.fastmcp import FastMCP\nserver = FastMCP('flags')\n"
+    (tmp_path / "server.py").write_text(start + tools)
+    shown, _ = answer_on_a_terminal(["rewrite", "server.py", "--interview"], ["no idea", "quit"], tmp_path)
+    assert "*.returns" in shown.partition("> ")[0]
+    assert "Not used: it says nothing about" in shown
+    assert "0 of " in shown
+
+
+@pytest.mark.process
 def test_with_a_target_an_interview_asks_just_the_questions_that_are_announced(write, tmp_path, command):
     file = write("git.json", {"tools": list(GIT)})
     shown = json.loads(command("rewrite", file, "--target", "3.4", "--format", "json").stdout)

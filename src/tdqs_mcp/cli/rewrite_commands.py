@@ -56,7 +56,7 @@ from tdqs_mcp.facts.toolset.search import ListDetail
 from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.judges.judge import Model
-from tdqs_mcp.model import NOTHING, Catalog, Material
+from tdqs_mcp.model import NOTHING, Catalog
 from tdqs_mcp.report.blocks import count_words
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.improvement_reports import compare_blocks, left_words, rewrite_blocks
@@ -213,8 +213,11 @@ def rewrite(
     arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge that was
     named judged no tool to the end, or the writer worded none.
     """
-    if is_interview:
-        _check_terminal()
+    refuse(
+        is_interview and not _is_terminal(),
+        "--interview asks on a terminal, and this is none; without it the questions are listed with their ids, and "
+        "--material FILE takes the answers: {answers: {ID: text}}",
+    )
     writes = writer or draft or material or is_interview
     refuse(experiment.is_shorter and writes, "--shorten only takes out: leave writers, drafts and material out")
     refuse(experiment.requests and target, "--proven-by and --target keep different rewrites; leave one of them out")
@@ -249,12 +252,14 @@ def rewrite(
     def report(catalog: Catalog, **options: Any) -> tuple[Catalog, RewriteReport]:  # noqa: ANN401  # rewrite's own
         return catalog, finish(catalog, improve(catalog, **options), spec=spec)
 
-    if is_interview:
-        statements = _interview_author(locator, live, report, material or MATERIAL_FILE)
-    else:
-        statements = read_material(material) if material else NOTHING
+    path = material or MATERIAL_FILE
+    statements = read_material(path) if (path.exists() if is_interview else material) else NOTHING
+    drafts = for_each((locator,), live, partial(report, material=statements)) if is_interview else []
+    for draft_catalog, first in filter(None, drafts):
+        _interview(first.questions, path, replace(measure(draft_catalog), code=code))
+        statements = read_material(path) if path.exists() else statements
     results: list[tuple[Catalog, RewriteReport] | None] = [None]
-    if statements is not None:
+    if None not in drafts:  # else the server could not be read
         work = partial(report, material=statements, writer=author)
         results = for_each((locator,), live, work, doing="rewriting" if author else "judging")
     tell_usage()
@@ -283,27 +288,6 @@ def rewrite(
 def _is_terminal() -> bool:
     """Return whether somebody can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _check_terminal() -> None:
-    """Raises UsageError where nobody can be asked."""
-    if not _is_terminal():
-        raise click.UsageError(
-            "--interview asks on a terminal, and this is none; without it the questions are listed with their ids, and "
-            "--material FILE takes the answers: {answers: {ID: text}}"
-        )
-
-
-def _interview_author(
-    locator: str, live: LiveOptions, report: Callable[..., tuple[Catalog, RewriteReport]], path: Path
-) -> Material | None:
-    """Ask what a first rewrite leaves open; return the material with the answers, None for an unreadable server."""
-    statements = read_material(path) if path.exists() else NOTHING
-    [draft] = for_each((locator,), live, partial(report, material=statements))
-    if draft is None:
-        return None
-    _interview(draft[1].questions, path, measure(draft[0]))
-    return read_material(path) if path.exists() else statements
 
 
 def _interview(questions: Sequence[Question], path: Path, measured: Measured) -> None:

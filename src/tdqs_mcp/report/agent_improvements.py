@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.prose import sentences_of
+from tdqs_mcp.facts.text.words import content_stems, numbers_of
 from tdqs_mcp.report.agent_answers import (
     JUDGE,
     MAX_BELOW,
@@ -70,12 +72,45 @@ WORSE, BETTER, EQUAL = Own("worse"), Own("estimated better"), Own("not better")
 def verdict_of(comparison: Comparison) -> Own:
     """Return whether the new version is better, as a judge of both estimates it.
 
-    A tool that falls by a tenth while the server rises is a regression that is listed, and no verdict.
+    A tool that falls by a tenth while the server rises is a regression that is listed, and no verdict. A text that only
+    loses sentences gains nothing, whatever it scores.
     """
     if faults_of(comparison):
         return WORSE
-    rises = sum(tool.tdqs_change for tool in comparison.tools)
-    return BETTER if _gain(comparison) > 0 or rises > 0 else EQUAL
+    losses = _losses(comparison)
+    rises = sum(tool.tdqs_change for tool in comparison.tools if tool.name not in losses or tool.tdqs_change < 0)
+    if rises > 0 or (_gain(comparison) > 0 and not losses):
+        return BETTER
+    return Own("not judged yet") if unjudged(comparison.new) else EQUAL
+
+
+def _losses(comparison: Comparison) -> dict[str, str]:
+    """Return the sentences that texts with nothing new lose, by their tools; none where an error goes with them."""
+    mended = {finding.tool_index for finding in comparison.findings_fixed if finding.severity is Severity.ERROR}
+    losses = {tool.name: _lost_words(tool.differences) for tool in comparison.tools if tool.index_before not in mended}
+    return {name: lost for name, lost in losses.items() if lost}
+
+
+def _lost_words(differences: Sequence[Difference]) -> str:
+    """Return old sentences with a number or half their words gone, if every new sentence is a part of an old one."""
+    before, after = (
+        {line: content_stems(words_of(line)) | numbers_of(line) for text in texts for line in sentences_of(text or "")}
+        for texts in ([change.before for change in differences], [change.after for change in differences])
+    )
+    said = frozenset[str]().union(*after.values())
+    is_new = any(not any(words <= earlier for earlier in before.values()) for words in after.values())
+    if is_new or any(change.impact is not Impact.WORDING for change in differences):
+        return ""
+    gone = (line for line, words in before.items() if 2 * len(words & said) < len(words) or numbers_of(line) - said)
+    return " ".join(gone)
+
+
+def _with_losses(comparison: Comparison | None, next_step: str) -> str:
+    """Return the next step after what is only dropped, by tool."""
+    losses = _losses(comparison) if comparison and not faults_of(comparison) else {}
+    parts = [f"{fence_name(name)} {fence(lost, MAX_REASON)}" for name, lost in losses.items()][:MAX_FINDINGS]
+    note = f"Nothing is gained by what is only dropped; put it back or tell more: {', '.join(parts)}."
+    return f"{note} {next_step}" if parts else next_step
 
 
 def faults_of(comparison: Comparison) -> list[str]:
@@ -137,8 +172,10 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool, goal: int) -> Re
     and those that reach the goal, in tenths, without a doubt are counted. With details each has its whole definition,
     and every claim with its sources.
     """
-    is_own = all(rewrite.writer == DRAFT for rewrite in rewrites)
-    ordered = sorted(rewrites, key=_need) if is_own else in_order(rewrites)
+    is_own, ordered = all(rewrite.writer == DRAFT for rewrite in rewrites), in_order(rewrites)
+    if is_own:  # the doubted first, then the lowest
+        ordered.sort(key=lambda item: item.after.tdqs if item.after else 0)
+        ordered.sort(key=lambda item: not (item.conflicts or item.refused))
     is_short = is_own and not is_full and len(ordered) > MAX_LOWEST
     visible = [rewrite for rewrite in ordered if not (is_short and _is_done(rewrite, goal))]
     lines = within_budget(_rewrite_line(rewrite, is_full=is_full) for rewrite in visible)
@@ -173,11 +210,6 @@ def _shared_drops(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         if rest := [item["dropped"] for item in single if item["name"] == line["name"] and "dropped" in item]:
             line["dropped"] = rest
     return shared
-
-
-def _need(rewrite: Rewrite) -> tuple[bool, int]:
-    """Return the rank of a draft by what is left to do."""
-    return not (rewrite.conflicts or rewrite.refused), rewrite.after.tdqs if rewrite.after else 0
 
 
 def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> dict[str, Any]:
@@ -304,7 +336,7 @@ def rewrite_answer(
         **(answer(with_answers, only="with_answers answers_needed") if with_answers and questions else {}),
         "difference": f"tdqs://catalogs/{catalogs[1]}/difference",
         **({"patch": patch} if patch else {}),
-        "next": next_step,
+        "next": _with_losses(comparison, next_step),
     }
     content = cut_lists(
         content,
@@ -379,7 +411,7 @@ def compare_answer(
         "fixedFindings": len(comparison.findings_fixed),
         "problems": first_problems(comparison.problems),
         "ungraded": list(map(fence, failures)),
-        "next": next_step,
+        "next": _with_losses(comparison, next_step),
     }
     lists = "regressions breaking scores newFindings tokenBudgets ungraded".split()
     return AgentAnswer(content=cut_lists(content, **dict.fromkeys(lists, window.limit)))

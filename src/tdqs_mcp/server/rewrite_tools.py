@@ -103,11 +103,6 @@ class _Suggestion:
     draft: Draft
 
     @property
-    def problems(self) -> tuple[str, ...]:
-        """Return what the numbers do not show."""
-        return self.comparison.problems if self.comparison else ()
-
-    @property
     def overall(self) -> int:
         """The overall score with the rewrites, in tenths; 0 without one."""
         return (self.comparison.new.rollup.overall or 0) if self.comparison else 0
@@ -184,7 +179,7 @@ class RewriteTools(ToolGroup):
             base=self._base_of(request),
             comparison=comparison,
             goal=request.goal,
-            problems=[problem for problem in suggestion.problems if problem not in state.problems],
+            problems=[item for item in (comparison.problems if comparison else ()) if item not in state.problems],
             for_instructions="" if state.rewritten else suggestion.report.for_instructions,
             questions=suggestion.questions,
             unused=unused_by_all(suggestion.report.rewrites) if request.material else (),
@@ -464,7 +459,8 @@ def _after_comparison(comparison: Comparison, new: str) -> str:
     if verdict == WORSE:
         return "The new version is worse, as worseBecause says: leave those changes out, or tell the tools' users."
     if unjudged(comparison.old) or unjudged(comparison.new):
-        return f"It is {verdict} in what was judged, which is not all: compare again, or with judge=offline."
+        rest = "judge the rest and compare again, or compare with judge=offline."
+        return f"The verdict is {verdict}, by what was judged, which is not all: {rest}"
     overall = comparison.new.rollup.overall
     if overall is None or overall >= Tier.A.floor:
         reached = "" if overall is None else ", and A is reached"

@@ -74,6 +74,9 @@ _OTHER_SCRIPT = lazy_pattern(
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
 
+_FENCED = lazy_pattern(r"(?ms)^[ \t]*```[^\n`]*\n.*?^[ \t]*```(?!\S)(?:[ \t]+(?=\S))?")
+"""A block of code, with the blanks before what stands behind it on its last line."""
+
 _BACKTICKED = re.compile(r"`([^`\s]{2,80})`")
 
 
@@ -262,6 +265,8 @@ def _foreign(
 def sentences_of(text: str) -> tuple[str, ...]:
     """The sentences as they stand; a line that continues the one before it stays with it."""
     text = trim(text)[:MAX_TEXT]
+    if "``` " in text:
+        text = _FENCED.sub(lambda block: block[0] if block[0].endswith("`") else f"{block[0]}\n\n", text)
     blocks: list[str] = []
     is_open = False
     for line in text.split("\n"):

@@ -177,7 +177,7 @@ def _is_beside_tool(token: Token, words: KnownNames) -> bool:
 
 
 def _is_sought(token: Token, words: KnownNames, is_called: bool) -> bool:  # noqa: FBT001
-    """The word is formed as the server's tools are, and the text calls it or gets something from it."""
+    """The word is formed as the server's tools are, and the text calls it, gets something from it or lets it act."""
     name, before, _, lead, *_ = token
     parts = name_parts(name)
     # `list_orders` begins with a verb in its base form, `listed_orders` does not
@@ -186,11 +186,13 @@ def _is_sought(token: Token, words: KnownNames, is_called: bool) -> bool:  # noq
     is_kin = is_like and (style(name), parts[0]) in words.shapes
     if not (is_joined and is_like and (is_kin or is_verbal) and parts[-1] not in _words("field_endings")):
         return False
+    verb = next(iter(words_of(token.after)), "")
+    is_acting = verb.endswith("s") and verb in LEMMAS and _PATTERNS.sentence_start.search(before) is not None
     is_source = lead.endswith(_endings("source_ends"))
     return (
         is_called
         or (is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before)) is not None)
-        or (is_kin and _is_pointer(token, words))
+        or (is_kin and (is_acting or _PATTERNS.presence.search(before) is not None or _is_pointer(token, words)))
     )
 
 
