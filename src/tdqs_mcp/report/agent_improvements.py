@@ -81,7 +81,8 @@ def verdict_of(comparison: Comparison) -> Own:
     rises = sum(tool.tdqs_change for tool in comparison.tools if tool.name not in losses or tool.tdqs_change < 0)
     if rises > 0 or (_gain(comparison) > 0 and not losses):
         return BETTER
-    return Own("not judged yet") if unjudged(comparison.new) else EQUAL
+    is_waiting = unjudged(comparison.new) and not comparison.new.judge.is_offline
+    return Own("not judged yet") if is_waiting else EQUAL
 
 
 def _losses(comparison: Comparison) -> dict[str, str]:
@@ -97,11 +98,11 @@ def _lost_words(differences: Sequence[Difference]) -> str:
         {line: content_stems(words_of(line)) | numbers_of(line) for text in texts for line in sentences_of(text or "")}
         for texts in ([change.before for change in differences], [change.after for change in differences])
     )
-    said = frozenset[str]().union(*after.values())
+    rest = frozenset[str]().union(*after.values())
     is_new = any(not any(words <= earlier for earlier in before.values()) for words in after.values())
     if is_new or any(change.impact is not Impact.WORDING for change in differences):
         return ""
-    gone = (line for line, words in before.items() if 2 * len(words & said) < len(words) or numbers_of(line) - said)
+    gone = (line for line, words in before.items() if 2 * len(words & rest) < len(words) or numbers_of(line) - rest)
     return " ".join(gone)
 
 
