@@ -199,7 +199,8 @@ class Knowledge:
         if specs is not None and all(map(_is_none, specs)) and name.count("()") > 1 and not _has_verb(last):
             return specs  # api.listBoats().map(…)
         # a class that says so, `IncidentsApi().listIncidents`; a package's name, `acme_sdk.get`, proves nothing
-        if any(CLIENT.search(made) for made in re.findall(r"\.(\w+)\(\)", f"{name}()" if makes_object(name) else name)):
+        classes = re.findall(r"\.(\w+)\(\)", f"{name}()" if makes_object(name) else name)
+        if any(map(CLIENT.search, classes)):
             return () if makes_object(name) else (Spec(("named", "http")),)
         # `pymongo.MongoClient().boats.get`, `boatlib.get`: what a library that is not known calls so may be a request
         is_made = re.search(rf"(^|[./])[A-Z]\w*\(\)(\.\w+)*\.{last}$", name) is not None

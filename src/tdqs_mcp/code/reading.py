@@ -362,9 +362,9 @@ def _effects(effects: Iterable[Sighting]) -> Iterator[CodeEffect]:
     for sighting in sorted(effects, key=lambda sighting: (len(sighting.conditions), sighting.depth)):
         ways.setdefault((_place(sighting), sighting.text if sighting.kind in _TOLD_APART else ""), []).append(sighting)
     best: dict[tuple[object, str], Sighting] = {}
-    for (place, text), (first, *others) in ways.items():
-        conditions = _either([first.conditions, *(other.conditions for other in others if other.harm == first.harm)])
-        best.setdefault((place, text if conditions else ""), replace(first, conditions=conditions))
+    for (place, text), (shortest, *longer) in ways.items():
+        conditions = _either([shortest.conditions, *(way.conditions for way in longer if way.harm == shortest.harm)])
+        best.setdefault((place, text if conditions else ""), replace(shortest, conditions=conditions))
     for sighting in sorted(best.values(), key=lambda sighting: (sighting.depth, sighting.path, sighting.line)):
         yield CodeEffect(
             file=sighting.path,

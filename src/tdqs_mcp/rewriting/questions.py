@@ -350,9 +350,9 @@ def _parameter_gaps(subject: Subject) -> Iterator[OpenPoint]:
     demands = subject.prose.cue_places.get(Cue.PREREQUISITE, ())
     demanded = {word.lower() for place in demands for word in subject.prose.spoken[place]}
     # "Without `dry_run`, it deletes files" says what is different
-    told = (subject.tool.description or "").replace("With", "with")
+    description = (subject.tool.description or "").replace("With", "with")
     for node in find_open_parameters(subject).values():
-        is_told = f"with `{node.name}`" in told or f"without `{node.name}`" in told
+        is_told = f"with `{node.name}`" in description or f"without `{node.name}`" in description
         if (node.name or "").lower() in demanded or (is_told and _kind(node.schema) == "boolean"):
             continue
         branches = alternatives(node.schema, subject.input_shape.root)
