@@ -908,6 +908,47 @@ def test_a_guarded_statement_is_a_read(read):
     assert [effect.kind for effect in tool_of(read, body.splitlines()[-1]).effects] != ["db-read"]
 
 
+def test_what_a_helper_changes_of_an_object_that_is_kept_is_no_read(read):
+    code = """
+        from pptx import Presentation
+
+        decks = {}
+
+        def set_title(deck: Presentation, title):
+            properties = deck.core_properties
+            properties.title = title
+
+        def add_slide(deck: Presentation):
+            return deck.slides.add_slide(deck.slide_layouts[0])
+
+        def count(deck: Presentation):
+            return len(deck.slides)
+
+        @server.tool()
+        def title_deck(name: str, title: str) -> str:
+            set_title(decks[name], title)
+
+        @server.tool()
+        def extend_deck(name: str) -> str:
+            deck = decks[name]
+            add_slide(deck=deck)
+
+        @server.tool()
+        def shrink_texts(name: str, size: int) -> str:
+            for place, shape in enumerate(decks[name].slides[0].shapes):
+                shape.size = size
+
+        @server.tool()
+        def count_slides(name: str) -> int:
+            return count(decks[name])
+    """
+    found = {tool.name: tool.read_only for tool in read(server_py=HEAD + dedent(code)).tools}
+    unknown = dict.fromkeys(("title_deck", "extend_deck"), "unknown")
+    assert found | unknown == found
+    assert found["shrink_texts"] is not True
+    assert found["count_slides"] is True
+
+
 def test_a_change_of_what_outlives_the_call_is_no_read(read):
     store = "class Store:\n    def __init__(self):\n        self.boats = {}\n\nstore = Store()\n"
     assert tool_of(read, "store.boats.pop(a)", before=store).read_only is False

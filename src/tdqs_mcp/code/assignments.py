@@ -67,6 +67,9 @@ _COPYING = frozenset(
 """Functions and methods whose result is new."""
 
 
+_ITERATING = frozenset("enumerate reversed sorted zip list".split())
+"""Functions whose items are those of what they are given."""
+
 _ENVIRONMENTS = frozenset(["os.environ", "process.env"])
 """Settings of the process, which hold for all later calls."""
 
@@ -199,6 +202,8 @@ class Assignments(Calls):
                 value = self.lookup(name, frame)
                 is_other = isinstance(value, Closure | ClassValue | ModuleValue | External | Constant | Argument)
                 return SURE if not is_other or self._is_container(value, frame) else 0
+            case Element(iterable=CallSite(function=Name(id=name), arguments=arguments)) if name in _ITERATING:
+                return min(1, max((self._is_state(part, frame) for part in arguments), default=0))
             case Attribute(value=owner) | Subscript(value=owner) | Element(iterable=owner) | Spread(value=owner):
                 return self._is_state(owner, frame)
             case CallSite(function=Attribute(value=owner, key=key)):

@@ -15,6 +15,7 @@ from tdqs_mcp.code.knowledge import (
     is_sql,
     purpose_of_post,
     statement_harm,
+    verb_kind,
 )
 from tdqs_mcp.code.nodes import (
     Attribute,
@@ -127,6 +128,7 @@ class Calls(Resolution):
         depth: int,
         line: int,
         is_new: bool = False,
+        lasting: tuple[str, ...] = (),
     ) -> Value:
         if closure.receiver is not None and _is_abstract(closure.function):
             return self._overriding(closure, arguments, keywords, depth=depth, line=line)
@@ -145,7 +147,8 @@ class Calls(Resolution):
             handover = Handover(closure, depth, line, is_whole=is_whole, is_empty=not values, names=names)
             trace.handed.append(handover)
         is_new = is_new or closure.function.name in ("__init__", "constructor")
-        key = (closure, is_new, arguments, (self._absent, *((name, keywords[name]) for name in sorted(keywords))))
+        named = ((name, keywords[name]) for name in sorted(keywords))
+        key = (closure, is_new, arguments, (self._absent, lasting, *named))
         if key in trace.finished and set(trace.finished[key][1]) <= set(self._conditions):
             return trace.finished[key][0]
         if key in trace.active:
@@ -183,7 +186,8 @@ class Calls(Resolution):
                 (),
             )
         self.trace.active[key] = None
-        value = self._run(closure, arguments, keywords, depth=0 if shared else depth + 1, is_new=is_new)
+        below = 0 if shared else depth + 1
+        value = self._run(closure, arguments, keywords, depth=below, is_new=is_new, lasting=lasting)
         if shared:
             part, self.trace, self._conditions = self.trace, trace, conditions
             trace.calls = part.calls
@@ -275,6 +279,7 @@ class Calls(Resolution):
         *,
         depth: int,
         is_new: bool,
+        lasting: tuple[str, ...] = (),
     ) -> Value:
         parent = closure.scope if isinstance(closure.scope, CallFrame | NameScope) else self.scope_of(closure.module)
         frame = CallFrame(module=closure.module, parent=parent, depth=depth, receiver=closure.receiver, is_new=is_new)
@@ -287,6 +292,7 @@ class Calls(Resolution):
         place = (closure.module.path, closure.function.line, closure.function.end)
         self.trace.functions.setdefault(place, depth)
         self._bind(closure, frame, list(arguments), keywords)
+        frame.state |= dict.fromkeys(lasting, 1)
         conditions = self._conditions
         self._execute(closure.function.body, frame)
         self._conditions = conditions
@@ -371,9 +377,11 @@ class Calls(Resolution):
                     values = arguments
                     if not target.module.is_python and not any(isinstance(part, Spread) for part in node.arguments):
                         values += (_UNDEFINED,) * (len(target.function.parameters) - len(arguments))
-                    results.append(
-                        self._invoke(target, values, keywords, depth=frame.depth, line=node.line, is_new=is_new)
+                    lasting = self._lasting(target, site)
+                    result = self._invoke(
+                        target, values, keywords, depth=frame.depth, line=node.line, is_new=is_new, lasting=lasting
                     )
+                    results.append(result)
                 case ClassValue():
                     results.append(self._construct(target, site))
                 case External():
@@ -383,6 +391,13 @@ class Calls(Resolution):
                 case _:
                     results.append(self._unknown_call(target, site))
         return join(results)
+
+    def _lasting(self, target: Closure, site: PassedCall) -> tuple[str, ...]:
+        """Return the parameters that get something that outlives the call: `set_title(self.boats[name], title)`."""
+        is_bound = target.receiver is not None and target.module.is_python and not target.function.is_static
+        names = [parameter.name for parameter in target.function.parameters][is_bound:]
+        passed = (*zip(names, site.node.arguments, strict=False), *site.node.keywords.items())
+        return tuple(name for name, node in passed if self._is_state(node, site.frame))
 
     def _construct(self, target: ClassValue, site: PassedCall) -> Value:
         arguments, keywords, node, frame = site.arguments, site.keywords, site.node, site.frame
@@ -492,6 +507,12 @@ class Calls(Resolution):
             self._note(self.trace.unresolved, "call", frame, node.line, f"{name}()")
         for spec in specs or ():
             self._effect(spec, target, site)
+        function = node.function
+        if specs and places and isinstance(function, Attribute) and all(spec.words == ("none",) for spec in specs):
+            is_change = verb_kind(function.key) in ("write", "delete") and not self._is_muted
+            if is_change and self._is_state(function.value, frame):  # self.deck.slides.add_slide(layout)
+                text, parameters = dotted_name(function), parameters_of(arguments)
+                self._note(self.trace.effects, "state-unknown", frame, node.line, text, parameters, harm=ADDS)
         bases = [value for key, value in keywords.items() if key in ("base_url", "baseURL", "prefixUrl")]
         own_arguments = tuple(
             value
@@ -737,6 +758,10 @@ class Calls(Resolution):
             self._note_limit(whole[0], f"{word} {numbers[0]}", node.line, frame)
             return whole[0]
         return unknown(*arguments)
+
+    @abstractmethod
+    def _is_state(self, node: SyntaxNode, frame: CallFrame) -> int:
+        """Return how surely an expression stands for something that outlives the call."""
 
     @abstractmethod
     def _taken(self, value: Value, key: str, frame: CallFrame) -> Value:
