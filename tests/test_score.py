@@ -498,6 +498,17 @@ def reason_for(key, score, raw, *siblings):
     return explain_tool("tdqs", {key: score}, subject, readings)[key].justification
 
 
+@pytest.mark.parametrize("score", range(1, 6))
+@pytest.mark.parametrize(
+    "text", ["Lists trains.", "Lists trains of a station. Lists trains of a station.", "Lists it. pace: Slow or fast."]
+)
+def test_a_reason_for_conciseness_quotes_the_text_once(score, text):
+    raw = tool("list_trains", text, takes(pace={"type": "string", "description": "Slow or fast."}))
+    reason = reason_for("conciseness_structure", score, raw)
+    [quotation] = re.findall('"([^"]*)"', reason) if score > 1 else [text]
+    assert quotation.rstrip(".") in text
+
+
 @pytest.mark.parametrize(
     ("key", "score", "text", "claims"),
     [
@@ -511,6 +522,8 @@ def reason_for(key, score, raw, *siblings):
         ),
         ("conciseness_structure", 3, "Scores text. Authentication: none is required for basic usage.", "nothing|else"),
         ("purpose_clarity", 3, "Perform a click on a web page.", "leaves open|roughly"),
+        ("purpose_clarity", 3, "Cleanup all managed resources.", "fits any tool"),
+        ("purpose_clarity", 5, "Purpose:\nLists trains of a station.", '"Purpose:"'),
         ("parameter_semantics", 1, "列出指定车站的车次和余票。", "station_code"),
         ("contextual_completeness", 1, "Gets the log of one job of a release.", "cannot be called|too much"),
     ],
@@ -535,7 +548,7 @@ def test_a_reason_states_nothing_that_a_look_at_the_definition_does_not_prove(ke
         ("usage_guidelines", 3, "Lists trains. Use this when a trip is planned.", "name the sibling"),
         ("usage_guidelines", 2, "Lists trains. Use this when a trip is planned.", "for this tool and for no sibling"),
         ("behavioral_transparency", 3, "Lists trains. Requires a paid account.", "how it fails"),
-        ("parameter_semantics", 3, "Lists trains.", "what the schema leaves out of pace"),
+        ("parameter_semantics", 3, "Lists trains.", "what the schema leaves open about pace"),
         ("parameter_semantics", 3, "Lists trains of a station, by its code.", "depend on each other"),
         ("conciseness_structure", 3, "Lists all the trains of this week.", "neither name nor schema says"),
     ],

@@ -18,7 +18,7 @@ from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.effects import EffectClaim, effect_claims
 from tdqs_mcp.facts.text.parameter_texts import Clash, ParameterMention, read_mentions, read_remarks
-from tdqs_mcp.facts.text.prose import Prose, count_copied, cues_of, read
+from tdqs_mcp.facts.text.prose import Prose, copied_sentences, cues_of, read
 from tdqs_mcp.facts.text.steering import Steering, find_steering, find_withdrawal
 from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, empty_stems, stem
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, parts_of
@@ -77,10 +77,15 @@ class Subject:
         described = chain.from_iterable(words_of(parameter.description[:MAX_EXPLANATION]) for parameter in parameters)
         return frozenset(map(stem, chain(*self._plain_prose.spoken[:1], named, described)))
 
-    @cached_property
+    @property
     def copied_words(self) -> int:
         """Words of description sentences that stand in a parameter's description already."""
-        return count_copied(self.prose.sentences, self.signals.parameters)
+        return sum(words for _, words in self.copied)
+
+    @cached_property
+    def copied(self) -> tuple[tuple[str, int], ...]:
+        """Return the sentences that stand in a parameter's description already, with their copied words."""
+        return tuple(copied_sentences(self.prose.sentences, self.signals.parameters))
 
     @cached_property
     def mentions(self) -> tuple[str, ...]:

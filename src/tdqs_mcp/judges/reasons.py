@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import chain, product
+from operator import itemgetter
 
 from tdqs_mcp.facts.lexicon import lazy_pattern, words_from
 from tdqs_mcp.facts.schema.signals import HINTS
@@ -76,6 +77,10 @@ class ScoreReason:
         """Return whether it may be given."""
         return self.facts <= facts.keys() and self.absent.isdisjoint(facts)
 
+    def quotes(self, facts: Facts, texts: Sequence[str]) -> bool:
+        """Return whether it quotes one of the texts."""
+        return any(mark and not set(facts[name]).isdisjoint(texts) for mark, name, _ in self.slots)
+
 
 _SLOT = lazy_pattern(r'("?)\{(\w+)\}("?)')
 
@@ -109,7 +114,8 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
 def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
     sentences, evidence = [], list[str]()
     for reasons in _bank()[rubric, key, score]:
-        reason = next((reason for reason in reasons if reason.fits(facts)), None)
+        fitting = (reason for reason in reasons if reason.fits(facts))
+        reason = next((reason for reason in fitting if not reason.quotes(facts, evidence)), None)
         if reason is None:
             continue
         sentence = _SLOT.sub(lambda slot: _fill(slot, facts), reason.text)
@@ -133,8 +139,10 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
         yield "siblings", ()
     if subject.mentions:
         yield "named", subject.mentions
-    lead = readings[0].sentence.text if readings else ""
+    texts = [reading.sentence.text for reading in readings] or [""]
+    lead = texts[0]
     yield "lead", [_cut(lead)]
+    yield "purpose", [_cut(next((text for text in texts if not text.endswith(":")), lead))]
     familiar = _FAMILIAR | set(map(stem, name_parts(subject.tool.name)))
     beyond = [word for word in dict.fromkeys(words_of(lead)) if stem(word) not in familiar]
     if subject.prose.is_only_name or subject.prose.restates_loosely:
@@ -147,7 +155,7 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
     first = next(iter(words_of(lead[lead_in_length(lead) :])), "")
     if not subject.prose.opens_with_verb and (first in STOPWORDS or part_of_speech(first) == "noun"):
         yield "noun_first", ()
-    if subject.prose.has_vague_verb and subject.prose.verb:
+    if subject.prose.has_vague_verb and subject.prose.opens_with_verb and subject.prose.verb:
         yield "vague_verb", [subject.prose.verb]
 
 
@@ -247,7 +255,8 @@ def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tup
         is_hollow = weakest.most < SLIGHT and weakest.nothing >= LIKELY
         yield "hollow" if is_hollow else "weakest", [_cut(weakest.sentence.text)]
     if subject.copied_words >= BRIEF:
-        yield "copied", [f"{subject.copied_words} words"]
+        yield "copied_words", [f"{subject.copied_words} words"]
+        yield "copied", [_cut(max(subject.copied, key=itemgetter(1))[0])]
     if subject.prose.word_count < BRIEF:
         yield "brief", ()
     if count < SHORT and all(reading.most < features.TOLD for reading in readings[1:]):

@@ -390,12 +390,14 @@ def find_parameters(description: str | None, words: Sequence[str], parameters: S
     )
 
 
-def count_copied(sentences: Sequence[str], parameters: Sequence[Parameter]) -> int:
-    """Words of sentences, or of what follows their label, that are a parameter's description already."""
+def copied_sentences(sentences: Sequence[str], parameters: Sequence[Parameter]) -> Iterator[tuple[str, int]]:
+    """Yield the sentences that are a parameter's description already, maybe behind a label, with their copied words."""
     texts = {plain_text(parameter.description) for parameter in parameters if parameter.description}
-    lines = [plain_text(sentence) for sentence in sentences] if texts else []
-    parts = [line if line in texts else line.partition(":")[2].strip() for line in lines]
-    return sum(len(part.split()) for part in parts if part in texts)
+    for sentence in sentences if texts else ():
+        line = plain_text(sentence)
+        part = line if line in texts else line.partition(":")[2].strip()
+        if part in texts:
+            yield sentence, len(part.split())
 
 
 def plain_text(text: str) -> str:
