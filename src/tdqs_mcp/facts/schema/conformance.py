@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
@@ -10,7 +10,6 @@ from tdqs_mcp.facts.lexicon import cached_by_text, lazy_pattern
 from tdqs_mcp.facts.schema.walk import (
     MAX_BRANCHES,
     MAX_HOPS,
-    MAX_SCHEMAS,
     TYPES,
     Accepted,
     Deviation,
@@ -145,7 +144,7 @@ def repeated_members(shape: Shape) -> Iterator[Deviation]:
     """The first member of each enumeration that stands there twice (JSON Schema: elements should be unique)."""
     for node in shape.by_keyword.get("enum", ()):
         members = node.schema["enum"]
-        if not isinstance(members, list) or (all(map(_is_text, members)) and len(set(members)) == len(members)):
+        if not isinstance(members, list):
             continue
         spelled = [canonical_json(member) for member in members]
         if len(set(spelled)) < len(spelled):
@@ -167,7 +166,7 @@ def _why_invalid(pattern: str) -> str | None:
     match = _FOREIGN_SYNTAX.search(pattern)
     if match:
         return f"has {match[0]!r}, which ECMA-262 does not have"
-    if _SIMPLE.fullmatch(pattern) or _NATIVE.search(pattern) or not is_well_formed(pattern):
+    if _NATIVE.search(pattern) or not is_well_formed(pattern):
         return None
     return None if is_expression(pattern) else "is not a regular expression"
 
@@ -179,11 +178,6 @@ _FOREIGN_SYNTAX = lazy_pattern(
 
 _NATIVE = lazy_pattern(r"\[\^?\]|\\k<")
 """Valid syntax that the library refuses."""
-
-_SIMPLE = lazy_pattern(
-    r"\^?(?:[\w .,:/@-]|\[(?:a-z|A-Z|0-9|[\w.@+/:]){0,40}-?\]|\\[dwsDWS.+/-]|(?<=[\]\w])(?:[+*?]|\{\d{1,3}\}))*\$?"
-)
-"""Expressions that are valid at sight: most of them."""
 
 
 def _types(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -367,84 +361,13 @@ DRAFTS = frozenset(f"{scheme}://json-schema.org/{name}" for scheme in ("http", "
 
 def find_flaw(shape: Shape) -> tuple[str, str] | None:
     """Where the first flaw lies, as a JSON pointer inside the schema, and what it is; None for a valid schema."""
-    return None if _is_ordinary(shape) else _validate(_spelled(shape.root))
-
-
-def _spelled(schema: Mapping[str, Any]) -> str:
-    """The schema in one spelling of its keys' order; C writes all but numbers that JSON does not have."""
-    try:
-        return json.dumps(schema, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        return canonical_json(schema)
-
-
-def _is_ordinary(shape: Shape) -> bool:
-    """The schema is valid in every draft by its simple keywords alone. Cheap, and enough for nine in ten."""
-    return (
-        _KNOWN.issuperset(shape.by_keyword)
-        and len(shape.nodes) < MAX_SCHEMAS
-        and all(
-            all(map(_ORDINARY[keyword], [node.schema[keyword] for node in nodes]))
-            for keyword, nodes in shape.by_keyword.items()
-            if keyword in _ORDINARY
-        )
-    )
-
-
-def _is_schema(value: object) -> bool:
-    return isinstance(value, dict | bool)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _are_names(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
-
-
-def _is_type(value: object) -> bool:
-    is_list = _are_names(value) and bool(value) and TYPES.issuperset(value)  # type: ignore[arg-type]  # names are strings
-    return is_list or (isinstance(value, str) and value in TYPES)
-
-
-_ORDINARY: dict[str, Callable[[object], bool]] = {
-    **dict.fromkeys(("description", "title", "format", "pattern", "$ref"), _is_text),
-    **dict.fromkeys(
-        ("properties", "$defs"), lambda value: isinstance(value, dict) and all(map(_is_schema, value.values()))
-    ),
-    **dict.fromkeys(
-        ("anyOf", "oneOf", "allOf"),
-        lambda value: isinstance(value, list) and value != [] and all(map(_is_schema, value)),
-    ),
-    **dict.fromkeys(("items", "additionalProperties", "propertyNames"), _is_schema),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), lambda value: number_of(value) is not None
-    ),
-    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
-    "type": _is_type,
-    "required": _are_names,
-    "enum": lambda value: isinstance(value, list) and bool(value),
-    "$schema": lambda value: isinstance(value, str) and value.rstrip("#") in DRAFTS and "draft-04" not in value,
-}
-"""Keywords with values that every draft since 6 allows: nine schemas in ten have no others and need no library."""
-
-_KNOWN = frozenset({*_ORDINARY, "default", "const"})
-
-
-@cached_by_text(1024)
-def _validate(text: str) -> tuple[str, str] | None:
-    """Validates JSON against its meta-schema. Cached, because generated tools repeat the same schema."""
-    schema = json.loads(text)
-    declared = schema.get("$schema")
+    schema, declared = shape.root, shape.root.get("$schema")
     if declared is not None and (not isinstance(declared, str) or declared.rstrip("#") not in DRAFTS):
         return "/$schema", "it is not a draft of JSON Schema that MCP names"
-    plain = json.dumps(schema, ensure_ascii=False)  # the library refuses lone surrogates, which another rule reports
-    fault = check_schema(schema if is_well_formed(plain) else json.loads(replace_surrogates(plain)))
+    try:
+        fault = check_schema(schema)
+    except UnicodeEncodeError:  # the library refuses half of a UTF-16 pair, which another rule reports
+        fault = check_schema(json.loads(replace_surrogates(json.dumps(schema, ensure_ascii=False))))
     if fault is None:
         return None
     return "".join(f"/{escape_step(str(step))}" for step in fault.path), " ".join(fault.message.split())[:200]
@@ -462,7 +385,7 @@ class Fault(NamedTuple):
 def check_schema(schema: Mapping[str, Any]) -> Fault | None:
     """Return where a schema breaks the meta-schema of its `$schema`, by default that of 2020-12."""
     try:
-        from jsonschema_rs import ValidationError, meta  # noqa: PLC0415  # only unusual schemas need a library
+        from jsonschema_rs import ValidationError, meta  # noqa: PLC0415
     except ImportError:
         from jsonschema.validators import validator_for  # noqa: PLC0415
 
