@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import arguments
@@ -52,26 +51,32 @@ NETWORK = frozenset({EffectKind.HTTP_READ, EffectKind.HTTP_WRITE, EffectKind.SEN
 _SENDING = frozenset({EffectKind.HTTP_WRITE, EffectKind.SENDS_DATA_OUT})
 
 
+class CodedTool(NamedTuple):
+    """A tool whose handler was found, with its code."""
+
+    subject: Subject
+    code: ToolCode
+
+
 @rule("TDQ801", severity=Severity.ERROR, source=HINTS_SOURCE)
-def read_only_changes(measured: Measured) -> Iterator[Hit]:
+def read_only_changes(tool: CodedTool) -> Iterator[Hit]:
     """The definition says that the tool only reads, and its code changes something; a warning where that is less sure.
 
     Sure are a file or a database that the agent's own words go into, and a request by PUT, PATCH or DELETE with them,
     always or where a parameter says so.
     """
-    for subject, code in coded(measured):
-        if _hint(subject, "readOnlyHint") is True and code.read_only is False:
-            effects = [effect for effect in code.own_effects if effect.is_change]
-            is_certain = any(map(is_certain_change, effects))
-            is_inside = all(effect.kind is EffectKind.STATE_IN_MEMORY or is_named_only(effect) for effect in effects)
-            yield Hit(
-                "/annotations/readOnlyHint",
-                f"readOnlyHint is true, but the code changes something: {_lines(effects)}",
-                "set readOnlyHint to false",
-                None if is_certain else Severity.INFO if is_inside else Severity.WARNING,
-                subject.tool,
-                code=_place(measured, _ordered(effects)[0]),
-            )
+    subject, code = tool
+    if _hint(subject, "readOnlyHint") is True and code.read_only is False:
+        effects = [effect for effect in code.own_effects if effect.is_change]
+        is_certain = any(map(is_certain_change, effects))
+        is_inside = all(effect.kind is EffectKind.STATE_IN_MEMORY or is_named_only(effect) for effect in effects)
+        yield Hit(
+            "/annotations/readOnlyHint",
+            f"readOnlyHint is true, but the code changes something: {_lines(effects)}",
+            "set readOnlyHint to false",
+            None if is_certain else Severity.INFO if is_inside else Severity.WARNING,
+            code=_ordered(effects)[0],
+        )
 
 
 def is_certain_change(effect: CodeEffect) -> bool:
@@ -89,36 +94,34 @@ def is_named_only(effect: CodeEffect) -> bool:
 
 
 @rule("TDQ802", severity=Severity.WARNING, source=HINTS_SOURCE)
-def destroying_harmless_tool(measured: Measured) -> Iterator[Hit]:
+def destroying_harmless_tool(tool: CodedTool) -> Iterator[Hit]:
     """The definition says that the tool destroys nothing, and its code deletes or overwrites something."""
-    for subject, code in coded(measured):
-        if _hint(subject, "destructiveHint") is False and code.destructive is True:
-            effects = [effect for effect in code.own_effects if effect.is_destroying]
-            yield Hit(
-                "/annotations/destructiveHint",
-                f"destructiveHint is false, but the code deletes, overwrites or runs code: {_lines(effects)}",
-                "set destructiveHint to true",
-                part=subject.tool,
-                code=_place(measured, *_ordered(effects)[:1]),
-            )
+    subject, code = tool
+    if _hint(subject, "destructiveHint") is False and code.destructive is True:
+        effects = [effect for effect in code.own_effects if effect.is_destroying]
+        yield Hit(
+            "/annotations/destructiveHint",
+            f"destructiveHint is false, but the code deletes, overwrites or runs code: {_lines(effects)}",
+            "set destructiveHint to true",
+            code=next(iter(_ordered(effects)), None),
+        )
 
 
 @rule("TDQ803", severity=Severity.WARNING, source=HINTS_SOURCE)
-def networked_closed_tool(measured: Measured) -> Iterator[Hit]:
+def networked_closed_tool(tool: CodedTool) -> Iterator[Hit]:
     """The definition says that the tool's world is closed, and its code sends requests to a named other machine.
 
     A host that a setting gives may be this machine: nothing proves that the world is open.
     """
-    for subject, code in coded(measured):
-        effects = [effect for effect in code.own_effects if reaches_out(effect)]
-        if effects and _hint(subject, "openWorldHint") is False:
-            yield Hit(
-                "/annotations/openWorldHint",
-                f"openWorldHint is false, but the code reaches the network: {_lines(effects)}",
-                "set openWorldHint to true, unless the host is part of the server",
-                part=subject.tool,
-                code=_place(measured, *_ordered(effects)[:1]),
-            )
+    subject, code = tool
+    effects = [effect for effect in code.own_effects if reaches_out(effect)]
+    if effects and _hint(subject, "openWorldHint") is False:
+        yield Hit(
+            "/annotations/openWorldHint",
+            f"openWorldHint is false, but the code reaches the network: {_lines(effects)}",
+            "set openWorldHint to true, unless the host is part of the server",
+            code=_ordered(effects)[0],
+        )
 
 
 def reaches_out(effect: CodeEffect) -> bool:
@@ -127,48 +130,44 @@ def reaches_out(effect: CodeEffect) -> bool:
 
 
 @rule("TDQ804", severity=Severity.INFO, source=HINTS_SOURCE)
-def destructive_reader(measured: Measured) -> Iterator[Hit]:
+def destructive_reader(tool: CodedTool) -> Iterator[Hit]:
     """The definition says that the tool may destroy something, and all of its code only reads."""
-    for subject, code in coded(measured):
-        if _hint(subject, "destructiveHint") is True and code.read_only is True:
-            yield Hit(
-                "/annotations/destructiveHint",
-                f"destructiveHint is true, but nothing that {code.handler} calls changes anything",
-                "set readOnlyHint to true and leave destructiveHint out",
-                part=subject.tool,
-                code=_place(measured, code.handler),
-            )
+    subject, code = tool
+    if _hint(subject, "destructiveHint") is True and code.read_only is True:
+        yield Hit(
+            "/annotations/destructiveHint",
+            f"destructiveHint is true, but nothing that {code.handler} calls changes anything",
+            "set readOnlyHint to true and leave destructiveHint out",
+            code=code.handler,
+        )
 
 
 @rule("TDQ805", severity=Severity.WARNING, source=CODE_SOURCE)
-def ignored_parameter(measured: Measured) -> Iterator[Hit]:
+def ignored_parameter(tool: CodedTool) -> Iterator[Hit]:
     """The tool has a parameter on which nothing in its code depends."""
-    for subject, code in coded(measured):
-        declared = {parameter.name for parameter in subject.signals.parameters}
-        for name in (name for name in code.unused_parameters if name in declared):
-            yield Hit(
-                f"/inputSchema/properties/{name}",
-                f"{name} changes nothing: the code that starts at {code.handler} never uses it",
-                "use it, or take it out of the schema",
-                part=subject.tool,
-                code=_place(measured, code.handler),
-            )
+    subject, code = tool
+    declared = {parameter.name for parameter in subject.signals.parameters}
+    for name in (name for name in code.unused_parameters if name in declared):
+        yield Hit(
+            f"/inputSchema/properties/{name}",
+            f"{name} changes nothing: the code that starts at {code.handler} never uses it",
+            "use it, or take it out of the schema",
+            code=code.handler,
+        )
 
 
 @rule("TDQ806", severity=Severity.WARNING, source=CODE_SOURCE)
-def refused_value(measured: Measured) -> Iterator[Hit]:
+def refused_value(tool: CodedTool) -> Iterator[Hit]:
     """The schema allows a value for which the code has no branch, or none but an error."""
-    for subject, code in coded(measured):
-        for dead in code.dead_enum_values:
-            place = f"the code that starts at {code.handler}"
-            outcome = f"which {place} refuses" if dead.is_refused else f"for which {place} does nothing"
-            yield Hit(
-                f"/inputSchema/properties/{dead.parameter}",
-                f"the schema allows {dead.value!r}, {outcome}",
-                "add the branch, or take the value out of the schema",
-                part=subject.tool,
-                code=_place(measured, code.handler),
-            )
+    for dead in tool.code.dead_enum_values:
+        place = f"the code that starts at {tool.code.handler}"
+        outcome = f"which {place} refuses" if dead.is_refused else f"for which {place} does nothing"
+        yield Hit(
+            f"/inputSchema/properties/{dead.parameter}",
+            f"the schema allows {dead.value!r}, {outcome}",
+            "add the branch, or take the value out of the schema",
+            code=tool.code.handler,
+        )
 
 
 @rule("TDQ807", severity=Severity.INFO, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
@@ -184,44 +183,38 @@ def unnamed_host(measured: Measured) -> Iterator[Hit]:
                     f"the code sends data to {effect.host}, which no text names: {effect.file}:{effect.line}",
                     f"say that it sends the data to {effect.host}",
                     part=subject.tool,
-                    code=_place(measured, effect),
+                    code=effect,
                 )
                 break
 
 
 @rule("TDQ808", severity=Severity.WARNING, source=CODE_SOURCE)
-def misstated_limit(measured: Measured) -> Iterator[Hit]:
+def misstated_limit(tool: CodedTool) -> Iterator[Hit]:
     """A text or the schema gives a parameter a wider bound than the code, or another default."""
-    for subject, code in coded(measured):
-        texts = {mention.node.path: mention.text for mention in subject.explanations}
-        for name, schema in arguments.properties(subject.tool).items():
-            text = texts.get(arguments.property_pointer(name), "")
-            for limit, claim in misstated_limits(name, schema, text, code) if isinstance(schema, dict) else ():
-                yield Hit(
-                    f"/inputSchema/properties/{name}",
-                    f"the definition gives {name} {claim}, the code {limit.text}: {limit.file}:{limit.line}",
-                    "say what the code does, or change it",
-                    part=subject.tool,
-                    code=_place(measured, limit),
-                )
+    subject, code = tool
+    texts = {mention.node.path: mention.text for mention in subject.explanations}
+    for name, schema in arguments.properties(subject.tool).items():
+        text = texts.get(arguments.property_pointer(name), "")
+        for limit, claim in misstated_limits(name, schema, text, code) if isinstance(schema, dict) else ():
+            yield Hit(
+                f"/inputSchema/properties/{name}",
+                f"the definition gives {name} {claim}, the code {limit.text}: {limit.file}:{limit.line}",
+                "say what the code does, or change it",
+                code=limit,
+            )
 
 
 @rule("TDQ809", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
-def disproved_statement(measured: Measured) -> Iterator[Hit]:
+def disproved_statement(tool: CodedTool) -> Iterator[Hit]:
     """A sentence says that the tool only reads, saves a file, or returns an image or keys; its code does otherwise."""
-    for subject, code in coded(measured):
-        is_hinted = _hint(subject, "readOnlyHint") is True  # TDQ801 says it
-        texts = (text for text in subject.prose.sentences if not (is_hinted and says_only_reading(text)))
-        contradictions = ((text, find_disproof(text, subject, code)) for text in texts)
-        for text, (claim, place, suggestion) in ((text, proof) for text, proof in contradictions if proof):
-            yield Hit(
-                "/description",
-                f"{text!r}, but {claim}",
-                suggestion,
-                part=subject.tool,
-                code=_place(measured, place),
-            )
-            break
+    subject, code = tool
+    is_hinted = _hint(subject, "readOnlyHint") is True  # TDQ801 says it
+    texts = (text for text in subject.prose.sentences if not (is_hinted and says_only_reading(text)))
+    for text in texts:
+        if proof := find_disproof(text, subject, code):
+            claim, place, suggestion = proof
+            yield Hit("/description", f"{text!r}, but {claim}", suggestion, code=place)
+            return
 
 
 def find_disproof(sentence: str, subject: Subject, code: ToolCode) -> tuple[str, CodePlace | None, str] | None:
@@ -270,22 +263,21 @@ _WITH_KEYS = (ResultKind.OBJECT, ResultKind.OBJECTS)
 
 
 @rule("TDQ810", severity=Severity.INFO, confidence=Confidence.MEDIUM, source=CODE_SOURCE)
-def unnamed_destruction(measured: Measured) -> Iterator[Hit]:
+def unnamed_destruction(tool: CodedTool) -> Iterator[Hit]:
     """The code deletes or overwrites what the agent names, and neither a text nor a hint says so."""
-    for subject, code in coded(measured):
-        effects = [
-            effect
-            for effect in code.own_effects
-            if effect.is_given and takes_whole(effect, code) and not is_named(effect, subject)
-        ]
-        if effects and _hint(subject, "destructiveHint") is not True:
-            yield Hit(
-                "/description",
-                f"the code deletes or overwrites, which no text says: {_lines(effects)}",
-                "say what is deleted or overwritten, and when",
-                part=subject.tool,
-                code=_place(measured, _ordered(effects)[0]),
-            )
+    subject, code = tool
+    effects = [
+        effect
+        for effect in code.own_effects
+        if effect.is_given and takes_whole(effect, code) and not is_named(effect, subject)
+    ]
+    if effects and _hint(subject, "destructiveHint") is not True:
+        yield Hit(
+            "/description",
+            f"the code deletes or overwrites, which no text says: {_lines(effects)}",
+            "say what is deleted or overwritten, and when",
+            code=_ordered(effects)[0],
+        )
 
 
 MAX_DEPTH = 2
@@ -383,25 +375,17 @@ def is_wider(claim: float, number: str, head: str) -> bool:
     return limit is not None and (claim > limit if head == "at most" else claim < limit)
 
 
-def coded(measured: Measured) -> Iterator[tuple[Subject, ToolCode]]:
+def coded(measured: Measured) -> Iterator[CodedTool]:
     """Yield the tools whose handler was found, each with its code."""
     for subject in measured.subjects:
         code = measured.code.find(subject.tool.name) if measured.code else None
         if code is not None and code.handler is not None and not subject.is_duplicate:
-            yield subject, code
+            yield CodedTool(subject, code)
 
 
 def _hint(subject: Subject, name: str) -> object:
     annotations = subject.tool.raw.get("annotations")
     return annotations.get(name) if isinstance(annotations, dict) else None
-
-
-def _place(measured: Measured, *places: CodePlace | None) -> CodePlace | None:
-    """Return the first place with its path from where the folder was named, for programs that open the file."""
-    place = next(iter(places), None)
-    if place is None or measured.code is None:
-        return None
-    return CodePlace(file=(PurePosixPath(measured.code.folder) / place.file).as_posix(), line=place.line)
 
 
 def _ordered(effects: list[CodeEffect]) -> list[CodeEffect]:

@@ -16,7 +16,7 @@ from tdqs_mcp.facts.text.prose import Prose, count_code_units, is_latin
 from tdqs_mcp.facts.text.words import LEMMAS
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.relations import duplicate_names
-from tdqs_mcp.model import Catalog, Tool
+from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import MCPTEST, PLAYGROUND, Hit, foreign_rule, rule
 
@@ -490,52 +490,46 @@ def unusual_name(subject: Subject) -> Iterator[Hit]:
 
 
 @_playground("TDQ602", "resource-no-name")
-def unnamed_resource(measured: Measured) -> Iterator[Hit]:
+def unnamed_resource(resource: Resource) -> Iterator[Hit]:
     """A resource has no name, which MCP requires."""
-    for resource in relations.listed_resources(measured.catalog):
-        if not resource.name:
-            yield Hit("/name", "the resource has no name", "name it after what it contains", part=resource)
+    if not resource.name:
+        yield Hit("/name", "the resource has no name", "name it after what it contains")
 
 
 @_playground("TDQ603", "resource-no-description", persona=Persona.AUDITOR)
-def undescribed_resource(measured: Measured) -> Iterator[Hit]:
+def undescribed_resource(resource: Resource) -> Iterator[Hit]:
     """A resource has no description, so neither user nor agent knows what it contains."""
-    for resource in relations.listed_resources(measured.catalog):
-        if not trim(resource.description or ""):
-            yield Hit("/description", "the resource has no description", "say what it contains", part=resource)
+    if not trim(resource.description or ""):
+        yield Hit("/description", "the resource has no description", "say what it contains")
 
 
 @_playground("TDQ604", "resource-no-mimetype", persona=Persona.AUDITOR)
-def untyped_resource(measured: Measured) -> Iterator[Hit]:
+def untyped_resource(resource: Resource) -> Iterator[Hit]:
     """A resource has no MIME type, so a client has to guess how to show it."""
-    for resource in relations.listed_resources(measured.catalog):
-        if not resource.mime_type:
-            yield Hit("/mimeType", "the resource has no MIME type", "add one, such as text/plain", part=resource)
+    if not resource.mime_type:
+        yield Hit("/mimeType", "the resource has no MIME type", "add one, such as text/plain")
 
 
 @_playground("TDQ605", "prompt-no-description", severity=Severity.WARNING, persona=Persona.AUDITOR)
-def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
+def undescribed_prompt(prompt: ListedPrompt) -> Iterator[Hit]:
     """A prompt has no description, so a user cannot know what running it does."""
-    for prompt in measured.catalog.prompts or ():
-        if not trim(prompt.description or ""):
-            yield Hit("/description", "the prompt has no description", "say what running it does", part=prompt)
+    if not trim(prompt.description or ""):
+        yield Hit("/description", "the prompt has no description", "say what running it does")
 
 
 @_playground("TDQ606", "prompt-arg-no-description", persona=Persona.AUDITOR)
-def undescribed_prompt_argument(measured: Measured) -> Iterator[Hit]:
+def undescribed_prompt_argument(prompt: ListedPrompt) -> Iterator[Hit]:
     """An argument of a prompt has no description, so a user cannot know what to fill in."""
-    for prompt in measured.catalog.prompts or ():
-        listed = prompt.raw.get("arguments") if isinstance(prompt.raw, dict) else None
-        for place, argument in enumerate(listed if isinstance(listed, list) else ()):
-            if not isinstance(argument, dict) or _is_described(argument):
-                continue
-            name = argument["name"] if isinstance(argument.get("name"), str) else ""
-            yield Hit(
-                f"/arguments/{place}",
-                f"the argument {name!r} has no description" if name else "an argument has no description",
-                "say what to fill in",
-                part=prompt,
-            )
+    listed = prompt.raw.get("arguments") if isinstance(prompt.raw, dict) else None
+    for place, argument in enumerate(listed if isinstance(listed, list) else ()):
+        if not isinstance(argument, dict) or _is_described(argument):
+            continue
+        name = argument["name"] if isinstance(argument.get("name"), str) else ""
+        yield Hit(
+            f"/arguments/{place}",
+            f"the argument {name!r} has no description" if name else "an argument has no description",
+            "say what to fill in",
+        )
 
 
 @_playground("TDQ607", "server-empty")

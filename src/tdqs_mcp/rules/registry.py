@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
@@ -11,9 +12,12 @@ from tdqs_mcp.errors import InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.lexicon import lazy_pattern
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.threats import Part
+from tdqs_mcp.facts.toolset.relations import listed_resources
 from tdqs_mcp.model import ListedPrompt, Resource, Tool
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Severity
+from tdqs_mcp.results.tool_code import CodePlace
 from tdqs_mcp.rules import (
     catalog_rules,
     client_rules,
@@ -24,6 +28,7 @@ from tdqs_mcp.rules import (
     schema_rules,
 )
 from tdqs_mcp.rules.client_rules import Audience, check_clients
+from tdqs_mcp.rules.code_rules import CodedTool, coded
 from tdqs_mcp.rules.rule import DEFAULT_PROFILE, PROFILES, AnyRule, Hit, Profile, Rule
 
 LANES = (
@@ -339,7 +344,7 @@ def find_hidden(measured: Measured, chosen: RuleSelection, visible: Sequence[Fin
     ]
 
 
-def locate(part: Tool | Resource | ListedPrompt | None, *, path: str) -> Location:
+def locate(part: Part, *, path: str) -> Location:
     """A place in a tool, a resource or a prompt; in the server if there is no part."""
     match part:
         case None:
@@ -357,28 +362,35 @@ def _all_findings(
 ) -> list[Finding]:
     """All findings of some rules, entailed ones included."""
     running = [check for rule in chosen.table if rule.id in ids for check in _checks(rule, chosen)]
-    tool_rules = [entry for entry in running if entry[0].reads is Subject]
-    language_free = [entry for entry in tool_rules if not entry[0].needs_language]
-    audience = Audience(measured, chosen.clients)
+    inputs = _inputs(measured, chosen.clients, tools)
     findings: list[Finding] = []
     for rule, check, worst in running:
-        if rule.reads is not Subject:
-            for hit in check(measured if rule.reads is Measured else audience):
-                if _is_open(rule, hit, hit.part, measured.catalog.tools):
-                    continue
-                findings.append(_finding(rule, hit, hit.part, worst))  # a comprehension is one frame more
-    for subject in measured.subjects:
-        if tools is not None and subject.tool.index not in tools:
-            continue
-        for rule, check, worst in tool_rules if subject.prose.is_readable else language_free:
-            for hit in check(subject):
-                if _is_open(rule, hit, subject.tool):
-                    continue
-                findings.append(_finding(rule, hit, subject.tool, worst))
+        for own_part, entry in inputs[rule.reads]:
+            if rule.needs_language and isinstance(entry, Subject) and not entry.prose.is_readable:
+                continue
+            for hit in check(entry):
+                part = own_part or hit.part
+                if not _is_open(rule, hit, part, measured.catalog.tools):
+                    findings.append(_finding(rule, hit, part, worst, measured))  # a comprehension is one frame more
     return findings
 
 
-def _is_open(rule: AnyRule, hit: Hit, part: Tool | Resource | ListedPrompt | None, tools: Sequence[Tool] = ()) -> bool:
+def _inputs(
+    measured: Measured, clients: Sequence[str], tools: Container[int] | None
+) -> Mapping[type, Sequence[tuple[Part, object]]]:
+    """What rules read, by its type, each behind the part that a hit is about; None where the hit says which."""
+    subjects = [subject for subject in measured.subjects if tools is None or subject.tool.index in tools]
+    return {
+        Subject: [(subject.tool, subject) for subject in subjects],
+        CodedTool: [(tool.subject.tool, tool) for tool in coded(measured)],
+        Resource: [(resource, resource) for resource in listed_resources(measured.catalog)],
+        ListedPrompt: [(prompt, prompt) for prompt in measured.catalog.prompts or ()],
+        Measured: [(None, measured)],
+        Audience: [(None, Audience(measured, clients))],
+    }
+
+
+def _is_open(rule: AnyRule, hit: Hit, part: Part, tools: Sequence[Tool]) -> bool:
     """Return whether a part that could not be read may take a hit back; for the server's own, of any tool."""
     if isinstance(part, Tool):
         return bool(part.unread) and any(part.is_open(path) for path in (hit.path, *rule.weighs))
@@ -418,9 +430,12 @@ def _part(finding: Finding) -> tuple[str, int | None]:
     return finding.subject.kind, finding.subject.index
 
 
-def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | ListedPrompt | None, worst: Severity | None) -> Finding:
-    """A hit as a finding, at most as severe as `worst`."""
-    severity = hit.severity or worst or rule.severity
+def _finding(rule: AnyRule, hit: Hit, part: Part, worst: Severity | None, measured: Measured) -> Finding:
+    """A hit as a finding, at most as severe as `worst`, with its code's path from where the folder was named."""
+    severity, code = hit.severity or worst or rule.severity, None
+    if hit.code and measured.code:
+        file = (PurePosixPath(measured.code.folder) / hit.code.file).as_posix()
+        code = CodePlace(file=file, line=hit.code.line)
     return Finding(
         rule=rule.id,
         name=rule.name,
@@ -433,7 +448,7 @@ def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | ListedPrompt | Non
         message=hit.message,
         suggestion=hit.suggestion,
         source=hit.source or rule.source,
-        code=hit.code or ABSENT,
+        code=code or ABSENT,
         shared=hit.shared,
     )
 

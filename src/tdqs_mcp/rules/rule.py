@@ -9,7 +9,7 @@ from importlib.resources import files
 from inspect import cleandoc, get_annotations
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from tdqs_mcp.model import ListedPrompt, Resource, Tool
+from tdqs_mcp.facts.threats import Part
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.results.tool_code import CodePlace
 
@@ -30,8 +30,8 @@ class Hit(NamedTuple):
     severity: Severity | None = None
     """Milder than the rule's own if the evidence is weaker."""
 
-    part: Tool | Resource | ListedPrompt | None = None
-    """The part that a catalog rule reports; None for the server itself, and in a rule about tools."""
+    part: Part = None
+    """The part that a catalog rule reports; None for the server itself, and in a rule that reads single parts."""
 
     source: str | None = None
     """Where the hit's own limit is stated, if that is not the rule's source."""
@@ -76,7 +76,8 @@ class Rule(Generic[Seen]):
     """Takes what it reads, and `limit` where its function has one."""
 
     reads: type[Seen]
-    """Type that its check takes: each tool; or the catalog, once, alone or with the clients that it is meant for."""
+    """Type that its check takes: each tool, alone or with its code, resource or prompt; or the catalog, once, alone or
+    with the clients that it is meant for."""
 
     weighs: tuple[str, ...] = ()
     """JSON pointers of the parts beside the reported one whose words may take a hit back."""
@@ -174,8 +175,9 @@ def rule(
 ) -> Callable[[Callable[..., Iterator[Hit]]], AnyRule]:
     """Make a check a rule: its name is the function's, with hyphens, its summary the docstring's first paragraph.
 
-    The type of the check's first parameter says what it reads: a Subject (each tool), Measured (the catalog, once) or
-    an Audience (the same with clients). A keyword `limit` with a default is a threshold that settings may change.
+    The type of the check's first parameter says what it reads: a Subject (each tool), CodedTool, Resource or
+    ListedPrompt, Measured (the catalog, once) or an Audience (the same with clients). A keyword `limit` with a default
+    is a threshold that settings may change.
     """
 
     def make(check: Callable[..., Iterator[Hit]]) -> AnyRule:
