@@ -6,6 +6,7 @@ import pytest
 from definitions import FINE, tool
 
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.rewriting.rewrite_review import review
 from tdqs_mcp.rewriting.text_patches import find_fixes
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_catalog
@@ -26,8 +27,8 @@ def fixes(definition, *rules):
     measured = measure(read_catalog({"tools": [definition]}, name="x"))
     return {
         change.path: change.after
-        for rewrite in find_fixes(measured, lambda each: registry.check(each, chosen))
-        for change in rewrite.changes
+        for proposal in find_fixes(measured, lambda each: registry.check(each, chosen))
+        for change in review(proposal).changes
     }
 
 

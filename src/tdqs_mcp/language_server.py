@@ -35,6 +35,7 @@ from tdqs_mcp.results.contract import Absent
 from tdqs_mcp.results.findings import Finding, Location
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.results.tool_code import CodeReport, SourcePlace
+from tdqs_mcp.rewriting.rewrite_review import review
 from tdqs_mcp.rewriting.text_patches import find_fixes, write_json
 from tdqs_mcp.sources.files import locate, read_content
 from tdqs_mcp.sources.locator import CODE_SUFFIXES
@@ -113,7 +114,7 @@ class Tree:
         catalog = self.located.catalog
         if kind == "fix":
             fixes = find_fixes(measure(catalog), lambda measured: find(measured, self.policy).findings)
-            rewrites = [fix for fix in fixes if fix.name == name]
+            rewrites = [review(fix) for fix in fixes if fix.subject.tool.name == name]
         else:
             rewrites = asyncio.run(rewrite(catalog, tools=[name], code=self.code))
         if self.root.suffix == ".json":

@@ -41,7 +41,7 @@ from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.repetition import credited, describe, describe_common, find_repetitions
 from tdqs_mcp.rewriting.rewrite_review import Assessment
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
-from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, fix_proposals, patch_json, write_json
+from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, patch_json, write_json
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
@@ -150,8 +150,8 @@ def find_objections(measured: Measured, material: Material) -> dict[str, str]:
 
 def _fix_proposals(measured: Measured, findings: list[Finding], indices: AbstractSet[int]) -> dict[int, Proposal]:
     """Return the certain fixes for some tools, as `lint --fix` makes them, by their tool's index."""
-    fixes = fix_proposals(measured, lambda version: findings if version is measured else registry.check(version))
-    proposals = [rewrite_review.admit(proposal) for index, proposal in fixes.items() if index in indices]
+    fixes = find_fixes(measured, lambda version: findings if version is measured else registry.check(version))
+    proposals = [rewrite_review.admit(proposal) for proposal in fixes if proposal.index in indices]
     return {proposal.index: proposal for proposal in proposals if proposal.parts}
 
 
@@ -485,7 +485,8 @@ def fix(
 
     Raises InputError where there is no such file, or it cannot be written.
     """
-    rewrites = find_fixes(measure(catalog), lambda measured: find(measured, policy).findings)
+    fixes = find_fixes(measure(catalog), lambda measured: find(measured, policy).findings)
+    rewrites = list(map(rewrite_review.review, fixes))
     problems: tuple[str, ...] = ()
     parsed = parse_locator(locator)
     if source is None and isinstance(parsed, File) and catalog.content is None:  # a folder or a file of code

@@ -111,7 +111,9 @@ def _description(old: str, parts: Sequence[Statement]) -> str:
         if splice.start >= position:
             text = _joined(text, old[position : splice.start]) + splice.text
             position = splice.end
-    text = _joined(text, old[position:]).strip()
+    text = _joined(text, old[position:])
+    if any(part.route is not Route.FIX for part in parts):  # a fix changes its own words alone
+        text = text.strip()
     sentence = " ".join(part.sentence for part in parts if part.sentence)
     return _with(text, sentence) if sentence else text
 

@@ -127,7 +127,10 @@ def _sources_by_path(proposal: Proposal) -> dict[str, list[str]]:
     return by_path
 
 
-def review(proposal: Proposal, *, before: Assessment, after: Assessment) -> Rewrite:
+UNASSESSED = Assessment(score=None, findings=())
+
+
+def review(proposal: Proposal, *, before: Assessment = UNASSESSED, after: Assessment = UNASSESSED) -> Rewrite:
     """An offline rewrite with its claims and scores.
 
     What it does to findings, only the catalog that has all rewrites can show.

@@ -10,7 +10,6 @@ from typing import Any
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.lexicon import words_from
-from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.walk import put_at, split_pointer, value_at
 from tdqs_mcp.facts.spelling import is_plain
 from tdqs_mcp.facts.subject import Measured, Subject, measure
@@ -27,21 +26,21 @@ from tdqs_mcp.sources.files import DefinitionText, locate
 
 _WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
 
-Fixer = Callable[[Subject], Iterator[Change]]
+Fixer = Callable[[Subject], Iterator[Statement]]
 
 
-def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> tuple[Rewrite, ...]:
+def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> list[Proposal]:
     """The fixes of what `check` finds: only those that remove a finding of their tool and add none."""
     findings = check(measured)
-    before, fixers, fixed = _by_tool(findings), _fixers(measured), []
+    before, fixers = _by_tool(findings), _fixers(measured)
     server_rules = {rule for rule, _ in before[None]}
+    fixed: list[Proposal] = []
     for subject in measured.subjects:
         rules = server_rules | {rule for rule, _ in before[subject.tool.index]}
-        changes = {item.path: item for rule in fixers if rule in rules for item in fixers[rule](subject)}
-        if changes:
-            fixed.append(_rewrite(subject, tuple(changes.values())))
+        parts = {part.path: part for rule in fixers if rule in rules for part in fixers[rule](subject)}
+        fixed += [Proposal(subject=subject, parts=tuple(parts.values()))] if parts else []
     if not fixed:
-        return ()
+        return []
     definitions = {item.index: item.definition for item in fixed}
     left = check(measure(apply(measured.catalog, definitions), earlier=measured))
     after, is_server_better = _by_tool(left), len(left) < len(findings)  # it reports once what all tools lack
@@ -49,28 +48,20 @@ def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]
     def is_better(index: int) -> bool:
         return after[index] < before[index] or (is_server_better and after[index] == before[index])
 
-    return tuple(item for item in fixed if is_better(item.index))
+    return [item for item in fixed if is_better(item.index)]
 
 
-def fix_proposals(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> dict[int, Proposal]:
-    """Return the same fixes as statements of a rewrite, by the tool's index."""
-    subjects = {subject.tool.index: subject for subject in measured.subjects}
-    return {
-        fix.index: Proposal(subject=subjects[fix.index], parts=tuple(map(_statement, fix.changes)))
-        for fix in find_fixes(measured, check)
-    }
-
-
-def _statement(change: Change) -> Statement:
-    if change.path != "/description":
-        return set_value(change.path, change.after, Route.FIX, change.sources)
-    old, new = (re.split(r"(\s+)", str(text)) for text in (change.before, change.after))
+def _set_text(subject: Subject, path: str, text: str) -> Statement:
+    """A new text at a path; of the description only the words that differ."""
+    if path != "/description":
+        return set_value(path, text, Route.FIX, [path])
+    old, new = (re.split(r"(\s+)", words) for words in (subject.tool.description or "", text))
     start, limit = _shared(old, new), min(len(old), len(new))
     tail = min(_shared(old[::-1], new[::-1]), limit - start)
     # "This tool lists" -> "Lists": whole words change
     end, words = len("".join(old[: len(old) - tail])), "".join(new[start : len(new) - tail])
     splice = TextEdit(start=len("".join(old[:start])), end=end, text=words)
-    return Statement(path=change.path, route=Route.FIX, sources=change.sources, splices=(splice,))
+    return Statement(path=path, route=Route.FIX, sources=(path,), splices=(splice,))
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:
@@ -101,17 +92,17 @@ def _fixers(measured: Measured) -> Mapping[str, Fixer]:
     return {"TDQ160": _opening, "TDQ236": _spelled_values, "TDQ137": title, "TDQ721": title}
 
 
-def _opening(subject: Subject) -> Iterator[Change]:
+def _opening(subject: Subject) -> Iterator[Statement]:
     """The first sentence without the words before its verb."""
     text = subject.tool.description or ""
     skipped = lead_in_length(first) if (first := next(iter(subject.prose.sentences), "")) else 0
     if skipped:
         start = text.index(first)
         rest = text[start + skipped :]
-        yield _change(subject, "/description", text[:start] + rest[:1].upper() + rest[1:])
+        yield _set_text(subject, "/description", text[:start] + rest[:1].upper() + rest[1:])
 
 
-def _spelled_values(subject: Subject) -> Iterator[Change]:
+def _spelled_values(subject: Subject) -> Iterator[Statement]:
     """Values that a parameter's own description spells in another case, as the schema has them."""
     for clash in subject.clashes.get(Topic.CHOICES, ()):
         schema = clash.mention.node.schema
@@ -122,7 +113,7 @@ def _spelled_values(subject: Subject) -> Iterator[Change]:
         if values and isinstance(text, str):
             new = _WORD.sub(partial(_as_value, values), text)
             if new != text:
-                yield _change(subject, clash.mention.path, new)
+                yield _set_text(subject, clash.mention.path, new)
 
 
 def _as_value(values: Sequence[str], match: re.Match[str]) -> str:
@@ -133,7 +124,7 @@ def _as_value(values: Sequence[str], match: re.Match[str]) -> str:
     return f"{quote}{meant[0]}{quote}" if is_value else match[0]
 
 
-def _title(labels: Mapping[str, names.NameWords], subject: Subject) -> Iterator[Change]:
+def _title(labels: Mapping[str, names.NameWords], subject: Subject) -> Iterator[Statement]:
     """The name's words, for people; clients fall back to the annotations' title and then to the bare name."""
     label = labels[subject.tool.name]
     is_clear = is_plain(label.tool) and (label.verb or words_from("names", "plain_verbs").isdisjoint(label.nouns))
@@ -141,28 +132,7 @@ def _title(labels: Mapping[str, names.NameWords], subject: Subject) -> Iterator[
         # `create_app_v2` and `top_10_posts`: a title keeps what tells tools apart
         words = spell_acronyms(" ".join((label.verb, *label.nouns) if label.verb else label.nouns))
         if len(words.split()) > 1:
-            yield _change(subject, "/title", words[:1].upper() + words[1:])
-
-
-def _change(subject: Subject, path: str, after: object) -> Change:
-    return Change(path=path, before=value_at(subject.tool.raw, path), after=after, sources=(path,))
-
-
-def _rewrite(subject: Subject, changes: tuple[Change, ...]) -> Rewrite:
-    raw: Mapping[str, Any] = subject.tool.raw
-    new = apply_changes(raw, changes)
-    return Rewrite(
-        index=subject.tool.index,
-        name=subject.tool.name,
-        original=raw,
-        definition=new,
-        changes=changes,
-        questions=(),
-        before=None,
-        after=None,
-        tokens_before=signals.definition_tokens(raw),
-        tokens_after=signals.definition_tokens(new),
-    )
+            yield _set_text(subject, "/title", words[:1].upper() + words[1:])
 
 
 def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Patch:
