@@ -34,7 +34,7 @@ from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, rewrite_review
 from tdqs_mcp.rewriting.author_material import WHOLE_SERVER, assign_places, find_objection, material_statements
 from tdqs_mcp.rewriting.code_statements import code_statements
-from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
+from tdqs_mcp.rewriting.definition_parts import propose
 from tdqs_mcp.rewriting.draft_checks import DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal, apply
 from tdqs_mcp.rewriting.questions import find_questions
@@ -42,6 +42,7 @@ from tdqs_mcp.rewriting.repetition import credited, describe, describe_common, f
 from tdqs_mcp.rewriting.rewrite_review import Assessment
 from tdqs_mcp.rewriting.targets import drop_unneeded, find_goal, read_target
 from tdqs_mcp.rewriting.text_patches import apply_changes, find_fixes, patch_json, write_json
+from tdqs_mcp.rewriting.value_sources import borrowed_statements
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases

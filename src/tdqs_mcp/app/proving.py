@@ -22,12 +22,13 @@ from tdqs_mcp.results.improvements import GROWTH, OFFLINE, Claim, Rewrite
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.rewriting import model_writer, tool_selection
 from tdqs_mcp.rewriting.code_statements import code_statements
-from tdqs_mcp.rewriting.definition_parts import borrowed_statements, propose
+from tdqs_mcp.rewriting.definition_parts import propose
 from tdqs_mcp.rewriting.draft_checks import DraftChecker
 from tdqs_mcp.rewriting.parting import parting_statements
 from tdqs_mcp.rewriting.proposals import Statement, apply, apply_parts
 from tdqs_mcp.rewriting.targets import undone
 from tdqs_mcp.rewriting.tool_selection import AnswerSelector, Lexical, ModelSelector, Selector
+from tdqs_mcp.rewriting.value_sources import borrowed_statements
 
 WIDTH = 4
 """Versions that a round of the search tries."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.lexicon import MAX_TEXT, PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.schema import arguments, signals
+from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import cues_of, lead_in_length
@@ -19,12 +19,10 @@ from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameNeighbors, NameWords
 from tdqs_mcp.json_text import TextEdit
 from tdqs_mcp.results.improvements import Route
-from tdqs_mcp.rewriting.proposals import Proposal, Statement, add_sentence, set_value
+from tdqs_mcp.rewriting.proposals import Proposal, Statement, add_sentence
 from tdqs_mcp.rewriting.value_sources import (
     ValueSource,
     ValueSources,
-    documented_parameters,
-    infer_borrowed,
     is_identifier,
     singular,
 )
@@ -418,24 +416,6 @@ def propose(measured: Measured, *, growth: int) -> list[Proposal]:
         rare = [pair for pair in pairs if pair[0].sentence not in common]
         proposals.append(Proposal(subject=subject, parts=within(rare, growth=growth)))
     return proposals
-
-
-def borrowed_statements(measured: Measured) -> dict[str, list[Statement]]:
-    """Return, by tool, siblings' words for parameters that nothing describes."""
-    subjects = [subject for subject in measured.subjects if not subject.is_duplicate and subject.withdrawal is None]
-    namesakes = documented_parameters(subject.tool for subject in subjects if subject.is_quotable)
-    return {
-        name: [
-            set_value(
-                f"{arguments.property_pointer(meaning.parameter)}/description",
-                meaning.text,
-                Route.NAMESAKE,
-                meaning.sources,
-            )
-            for meaning in meanings
-        ]
-        for name, meanings in infer_borrowed(subjects, namesakes).items()
-    }
 
 
 _Candidates = Iterator[tuple[Statement, bool]]

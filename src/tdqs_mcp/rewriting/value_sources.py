@@ -12,7 +12,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.schema.walk import schema_of
 from tdqs_mcp.facts.spelling import is_plain, name_parts, words_of
-from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.parameter_texts import list_entries
 from tdqs_mcp.facts.text.words import (
     LEMMAS,
@@ -26,6 +26,8 @@ from tdqs_mcp.facts.text.words import (
 )
 from tdqs_mcp.facts.toolset.names import NameWords
 from tdqs_mcp.model import Tool
+from tdqs_mcp.results.improvements import Route
+from tdqs_mcp.rewriting.proposals import Statement, set_value
 
 MAX_BORROWED = 160
 """Characters of a description that may be reused."""
@@ -39,14 +41,6 @@ _IS_BOUND = lazy_pattern(
     r"\d|\b(?:default|optional|required|omit|leave|empty|if|when|unless|only|must|support|valid|allowed)", re.IGNORECASE
 )
 """What depends on the tool: bounds, defaults, conditions."""
-
-
-class Meaning(NamedTuple):
-    """A description for one parameter."""
-
-    parameter: str
-    text: str
-    sources: tuple[str, ...]
 
 
 class Namesake(NamedTuple):
@@ -90,44 +84,46 @@ def documented_parameters(tools: Iterable[Tool]) -> Namesakes:
     return namesakes
 
 
-def infer_borrowed(subjects: Sequence[Subject], namesakes: Namesakes) -> dict[str, list[Meaning]]:
-    """Return, by tool, the siblings' words for parameters that nothing describes.
+def borrowed_statements(measured: Measured) -> dict[str, list[Statement]]:
+    """Return, by tool, siblings' words for parameters that nothing describes.
 
     The words stand in all tools that leave a parameter of this name and type open, or in none: where one of them
     cannot take them, they may not hold for the others either.
     """
-    meanings = {subject.tool.name: _infer_meanings(subject.tool, namesakes) for subject in subjects}
-    texts: dict[tuple[str, str], set[str | None]] = {}
+    subjects = [subject for subject in measured.subjects if not subject.is_duplicate and subject.withdrawal is None]
+    namesakes = documented_parameters(subject.tool for subject in subjects if subject.is_quotable)
+    borrowed = {subject.tool.name: _borrow(subject.tool, namesakes) for subject in subjects}
+    texts: dict[tuple[str, str], set[object]] = {}
     for subject in subjects:
-        borrowed = {item.parameter: item.text for item in meanings[subject.tool.name]}
         for name, schema in arguments.properties(subject.tool).items():
             if isinstance(schema, dict) and not schema.get("description"):
-                texts.setdefault((name, type_of(schema)), set()).add(borrowed.get(name))
+                statement = borrowed[subject.tool.name].get(name)
+                texts.setdefault((name, type_of(schema)), set()).add(statement and statement.value)
     return {
         subject.tool.name: [
-            item
-            for item in meanings[subject.tool.name]
-            if len(texts[item.parameter, type_of(arguments.properties(subject.tool)[item.parameter])]) == 1
+            statement
+            for name, statement in borrowed[subject.tool.name].items()
+            if len(texts[name, type_of(arguments.properties(subject.tool)[name])]) == 1
         ]
         for subject in subjects
     }
 
 
-def _infer_meanings(tool: Tool, namesakes: Namesakes) -> list[Meaning]:
-    """A meaning for each parameter that is described neither in the schema nor in the tool's description."""
+def _borrow(tool: Tool, namesakes: Namesakes) -> dict[str, Statement]:
+    """A text for each parameter, by its name, that is described neither in the schema nor in the description."""
     text = tool.description or ""
     if len(text) > MAX_TEXT:
-        return []
+        return {}
     entries = {entry.name for entry in list_entries(text)}
     open_ones = (
         (name, schema)
         for name, schema in arguments.properties(tool).items()
         if isinstance(schema, dict) and name not in entries and is_plain(name) and not schema.get("description")
     )
-    return [meaning for name, schema in open_ones if (meaning := _namesake(tool, name, schema, namesakes))]
+    return {name: meaning for name, schema in open_ones if (meaning := _namesake(tool, name, schema, namesakes))}
 
 
-def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: Namesakes) -> Meaning | None:
+def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: Namesakes) -> Statement | None:
     """Return what most siblings say of the parameter, where nothing in it is about them alone."""
     title = schema.get("title")  # two titles are two meanings: a station's id and its name
     namesakes = [
@@ -161,8 +157,8 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
     if not fit:
         return None
     (text,) = fit
-    sources = tuple(f"tool {group.tool}: its parameter {name}" for group in by_text[text][:MAX_SHOWN])
-    return Meaning(parameter=name, text=text, sources=sources)
+    sources = [f"tool {group.tool}: its parameter {name}" for group in by_text[text][:MAX_SHOWN]]
+    return set_value(f"{arguments.property_pointer(name)}/description", text, Route.NAMESAKE, sources)
 
 
 def _is_borrowable(text: str, tool: Tool) -> bool:
