@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import islice
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -34,7 +34,6 @@ from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_TEXT = {"type": "string"}
 
 
 class Stage(StrEnum):
@@ -95,16 +94,13 @@ def render_stage(stage: str, *, foreign: Mapping[str, str], settings: Mapping[st
     return Prompt(system=system, user=f"MARK: {mark}\n\n{user}")
 
 
-_FIELDS: Mapping[object, Mapping[str, Any]] = {
-    str: _TEXT,
-    list[str]: {"type": "array", "items": _TEXT},
-    list[Explained]: {"type": "array", "items": object_schema({"name": _TEXT, "description": _TEXT})},
-}
-
-
-def answer_schema(kind: type[_DraftAnswer]) -> dict[str, Any]:
-    """JSON Schema of a stage's answer; no optional field, as strict modes demand."""
-    return object_schema({name: _FIELDS[field.annotation] for name, field in kind.model_fields.items()})
+def answer_schema(kind: object) -> dict[str, Any]:
+    """JSON Schema of an answer; no optional field and no open object, as strict modes demand: that is a text."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return object_schema({name: answer_schema(field.annotation) for name, field in kind.model_fields.items()})
+    if get_origin(kind) is list:
+        return {"type": "array", "items": answer_schema(*get_args(kind))}
+    return {"type": "string"} | ({"enum": list(get_args(kind))} if get_origin(kind) is Literal else {})
 
 
 def read_stage(kind: type[Answer], answer: str) -> Answer:
@@ -222,10 +218,7 @@ async def write(
     def consolidate(place: int, text: str) -> CheckedRequest[CheckedDraft]:
         def read(answer: str) -> CheckedDraft:
             draft = last[place] = _draft(work[place], answer, checker=checker, growth=growth)
-            if draft.refused:
-                reasons = (f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS])
-                raise Refusal("; ".join(reasons))
-            return draft
+            return _without_refusals(draft)
 
         return _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), settings), read
 
@@ -250,10 +243,21 @@ def _draft(job: WritingJob, answer: str, *, checker: DraftChecker, growth: int) 
         parameter.name: parameter.description for parameter in fields.parameters if parameter.description.strip()
     }
     definition = _explained(definition, explained) if explained else definition
-    over = tokens_added(job.subject, definition) - growth
-    if over > 0:
+    return _check(job.subject, definition, checker=checker, growth=growth)
+
+
+def _check(subject: Subject, definition: Mapping[str, Any], *, checker: DraftChecker, growth: int) -> CheckedDraft:
+    """The checked draft. Raises Refusal for one that is too long."""
+    if (over := tokens_added(subject, definition) - growth) > 0:
         raise Refusal(f"the definition is {over} tokens too long: say less, the least useful first")
-    return checker.check_draft(job.subject, definition, withholds_conflicts=True)
+    return checker.check_draft(subject, definition, withholds_conflicts=True)
+
+
+def _without_refusals(draft: CheckedDraft) -> CheckedDraft:
+    """The draft itself. Raises Refusal with the reasons where words of it may not stand."""
+    if draft.refused:
+        raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS]))
+    return draft
 
 
 def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict[str, Any]:
@@ -320,23 +324,6 @@ MAX_NEIGHBORS = 12
 REQUESTS = "requests"
 """The folder of the prompts for requests that test which tools an agent chooses."""
 
-_PLANNED = object_schema({"tool": _TEXT, "arguments": _TEXT})
-_REQUESTS_SCHEMA = object_schema(
-    {
-        REQUESTS: {
-            "type": "array",
-            "items": object_schema(
-                {
-                    "kind": {"type": "string", "enum": ["plain", "indirect", "sibling", "two", "none", "recorded"]},
-                    "query": _TEXT,
-                    "calls": {"type": "array", "items": _PLANNED},
-                    "also": {"type": "array", "items": _TEXT},
-                }
-            ),
-        }
-    }
-)
-
 
 class _PlannedStep(BaseModel):
     tool: str
@@ -344,7 +331,7 @@ class _PlannedStep(BaseModel):
 
 
 class _TestRequest(BaseModel):
-    kind: str
+    kind: Literal["plain", "indirect", "sibling", "two", "none", "recorded"]
     query: _Words
     calls: list[_PlannedStep]
     also: list[str]
@@ -370,7 +357,7 @@ async def write_requests(
         material = {"tool": pretty_json(tool.raw), "siblings": "\n".join(siblings), "run": "\n".join(run)}
         read = partial(_read_requests, tool=tool, run=run, tools=by_name)
         prompt = render_stage(REQUESTS, foreign=material, settings={})
-        questions.append((Request(prompt=prompt, name=REQUESTS, schema=_REQUESTS_SCHEMA), read))
+        questions.append((Request(prompt=prompt, name=REQUESTS, schema=answer_schema(_TestRequests)), read))
     return await ask(model, questions)
 
 
@@ -443,7 +430,6 @@ async def reword_confused(
     confusions: Sequence[ConfusedTools], *, model: Model, checker: DraftChecker, growth: int
 ) -> list[tuple[str, Mapping[str, Any]] | Failure]:
     """A tool's name and new definition for each confusion, without disproven words and without words of a request."""
-    schema = object_schema({"tool": _TEXT, "description": _TEXT})
     questions: list[CheckedRequest[tuple[str, Mapping[str, Any]]]] = []
     for confused in confusions:
         read = partial(_read_reworded, confused=confused, checker=checker, growth=growth)
@@ -453,7 +439,7 @@ async def reword_confused(
             "succeeding": "\n".join(confused.succeeding),
         }
         prompt = render_stage(REFLECT, foreign=foreign, settings={"growth": str(growth)})
-        questions.append((Request(prompt=prompt, name=REFLECT, schema=schema), read))
+        questions.append((Request(prompt=prompt, name=REFLECT, schema=answer_schema(_Reworded)), read))
     return await ask(model, questions)
 
 
@@ -468,11 +454,7 @@ def _read_reworded(
     if quoted := _quotation(reworded.description, (*confused.failing, *confused.succeeding), MAX_QUOTED):
         raise Refusal(f"the description quotes a request: {quoted!r}")
     definition = {**subject.tool.raw, "description": reworded.description}
-    if (over := tokens_added(subject, definition) - growth) > 0:
-        raise Refusal(f"the description is {over} tokens too long")
-    draft = checker.check_draft(subject, definition, withholds_conflicts=True)
-    if draft.refused:
-        raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS]))
+    draft = _without_refusals(_check(subject, definition, checker=checker, growth=growth))
     return subject.tool.name, draft.definition
 
 
