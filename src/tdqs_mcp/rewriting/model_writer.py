@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import islice
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -29,7 +29,7 @@ from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, purpose, tokens_added
 from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.rewrite_review import REFUSED
-from tdqs_mcp.rubrics.answer import object_schema, parse_json
+from tdqs_mcp.rubrics.answer import form_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
 
@@ -92,15 +92,6 @@ def render_stage(stage: str, *, foreign: Mapping[str, str], settings: Mapping[st
     for name, value in settings.items():
         system = system.replace(f"{{{name}}}", value)
     return Prompt(system=system, user=f"MARK: {mark}\n\n{user}")
-
-
-def answer_schema(kind: object) -> dict[str, Any]:
-    """JSON Schema of an answer; no optional field and no open object, as strict modes demand: that is a text."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return object_schema({name: answer_schema(field.annotation) for name, field in kind.model_fields.items()})
-    if get_origin(kind) is list:
-        return {"type": "array", "items": answer_schema(*get_args(kind))}
-    return {"type": "string"} | ({"enum": list(get_args(kind))} if get_origin(kind) is Literal else {})
 
 
 def read_stage(kind: type[Answer], answer: str) -> Answer:
@@ -272,7 +263,7 @@ def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict
 
 def _request(stage: Stage, foreign: Mapping[str, str], settings: Mapping[str, str] | None = None) -> Request:
     prompt = render_stage(stage, foreign=foreign, settings=settings or {})
-    return Request(prompt=prompt, name=stage, schema=answer_schema(_FORMS[stage]))
+    return Request(prompt=prompt, name=stage, schema=form_schema(_FORMS[stage]))
 
 
 def _augment(job: WritingJob) -> dict[str, str]:
@@ -357,7 +348,7 @@ async def write_requests(
         material = {"tool": pretty_json(tool.raw), "siblings": "\n".join(siblings), "run": "\n".join(run)}
         read = partial(_read_requests, tool=tool, run=run, tools=by_name)
         prompt = render_stage(REQUESTS, foreign=material, settings={})
-        questions.append((Request(prompt=prompt, name=REQUESTS, schema=answer_schema(_TestRequests)), read))
+        questions.append((Request(prompt=prompt, name=REQUESTS, schema=form_schema(_TestRequests)), read))
     return await ask(model, questions)
 
 
@@ -439,7 +430,7 @@ async def reword_confused(
             "succeeding": "\n".join(confused.succeeding),
         }
         prompt = render_stage(REFLECT, foreign=foreign, settings={"growth": str(growth)})
-        questions.append((Request(prompt=prompt, name=REFLECT, schema=answer_schema(_Reworded)), read))
+        questions.append((Request(prompt=prompt, name=REFLECT, schema=form_schema(_Reworded)), read))
     return await ask(model, questions)
 
 

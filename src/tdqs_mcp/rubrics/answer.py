@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -141,6 +141,17 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
 
 
+def form_schema(form: object) -> dict[str, Any]:
+    """The schema of what pydantic reads to a type; no optional field and no open object, which is asked for as text."""
+    if isinstance(form, type) and issubclass(form, BaseModel):
+        fields = form.model_fields.items()
+        return object_schema({field.alias or name: form_schema(field.annotation) for name, field in fields})
+    if get_origin(form) is list:
+        return {"type": "array", "items": form_schema(*get_args(form))}
+    choices = {"enum": list(get_args(form))} if get_origin(form) is Literal else {}
+    return {"type": "integer" if form is int else "string", **choices}
+
+
 def _validated(model: type[Model], answer: object) -> Model:
     try:
         return model.model_validate(parse_json(answer))
@@ -215,10 +226,7 @@ def _verified(judgement: Judgement, sources: Sequence[str]) -> Judgement:
     return replace(judgement, evidence=tuple(places), unverified=tuple(missing))
 
 
-_PAIR = ("tool", "cheaperSibling", "justification")
-SHADOWING: Mapping[str, Any] = object_schema(
-    {"shadowing": {"type": "array", "items": object_schema({key: {"type": "string"} for key in _PAIR})}}
-)
+SHADOWING = object_schema({"shadowing": form_schema(list[ShadowingAnswer])})
 """JSON Schema of the answer about shadow candidates."""
 
 
@@ -280,19 +288,6 @@ MIN_QUOTED = 4
 MAX_LINES = 30
 """Lines of code that one quotation may run over."""
 
-_REMARK = {key: {"type": "string"} for key in ("statement", "definition", "file", "code")}
-CODE_FINDINGS: Mapping[str, Any] = object_schema(
-    {
-        "findings": {
-            "type": "array",
-            "items": object_schema(
-                {"kind": {"type": "string", "enum": list(RemarkKind)}, **_REMARK, "line": {"type": "integer"}}
-            ),
-        }
-    }
-)
-"""JSON Schema of the answer under the code rubric."""
-
 
 class _RemarkAnswer(BaseModel):
     model_config = ConfigDict(strict=True)
@@ -300,8 +295,12 @@ class _RemarkAnswer(BaseModel):
     statement: Annotated[Text, Field(pattern=r"\S")]
     definition: Text = ""
     file: Text
-    line: Annotated[int, Field(strict=True), BeforeValidator(_whole)]
     code: Text
+    line: Annotated[int, Field(strict=True), BeforeValidator(_whole)]
+
+
+CODE_FINDINGS = object_schema({"findings": form_schema(list[_RemarkAnswer])})
+"""JSON Schema of the answer under the code rubric."""
 
 
 def check_remarks(case: ToolCase, code: CodeSlice, answer: object) -> tuple[list[CodeRemark], list[str]]:
