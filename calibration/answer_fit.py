@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold
 
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.prose import sentences_of
-from tdqs_mcp.rewriting.answer_checks import traits
+from tdqs_mcp.rewriting.author_material import traits
 from tdqs_mcp.sources.files import read_file
 
 HERE = Path(__file__).parent

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json, replace_surrogates, short_hash
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
-from tdqs_mcp.facts.additions import find_additions, find_hosts
-from tdqs_mcp.facts.schema.compatibility import safer_hints
-from tdqs_mcp.facts.schema.edits import MISSING, list_edits
+from tdqs_mcp.facts.schema.compatibility import MISSING, list_edits, safer_hints
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.facts.subject import Measured
+from tdqs_mcp.facts.threats import find_additions, find_hosts
 from tdqs_mcp.model import Catalog, read_tool
 from tdqs_mcp.results.comparisons import (
     DefinitionLock,

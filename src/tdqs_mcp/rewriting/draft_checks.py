@@ -10,7 +10,7 @@ from typing import Any
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, lazy_pattern
 from tdqs_mcp.facts.schema import arguments
-from tdqs_mcp.facts.schema.edits import MISSING, Edit, EditKind, list_edits
+from tdqs_mcp.facts.schema.compatibility import MISSING, Edit, EditKind, list_edits
 from tdqs_mcp.facts.schema.walk import all_texts, put_at, split_pointer
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.subject import Measured, Subject

@@ -7,7 +7,7 @@ from typing import Any
 
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema import arguments, signals
-from tdqs_mcp.facts.schema.edits import list_edits
+from tdqs_mcp.facts.schema.compatibility import list_edits
 from tdqs_mcp.facts.schema.walk import split_pointer, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.prose import plain_text
