@@ -378,7 +378,7 @@ def _all_findings(
 def _inputs(
     measured: Measured, clients: Sequence[str], tools: Container[int] | None
 ) -> Mapping[type, Sequence[tuple[Part, object]]]:
-    """What rules read, by its type, each behind the part that a hit is about; None where the hit says which."""
+    """The inputs of rules by their type, each behind the part that a hit is about; None where the hit says which."""
     subjects = [subject for subject in measured.subjects if tools is None or subject.tool.index in tools]
     return {
         Subject: [(subject.tool, subject) for subject in subjects],
