@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.code.constants import Expression, SourceText, UnreadError
+from tdqs_mcp.code.constants import Expression, SourceText, UnreadError, place, places_of, plain
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.nodes import (
     Assign,
@@ -26,7 +26,6 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     walk,
 )
-from tdqs_mcp.code.places import place, places_of, plain
 from tdqs_mcp.code.project import NameScope, ProjectModule, last_name
 from tdqs_mcp.code.python_types import PythonSchemas
 from tdqs_mcp.code.registrations import Registration

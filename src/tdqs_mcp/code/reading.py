@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tdqs_mcp.code.constants import plain
 from tdqs_mcp.code.definitions import DefinitionReader, StaticDefinition
 from tdqs_mcp.code.expressions import contrary_of
+from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.hint_verdicts import is_change, judge
 from tdqs_mcp.code.knowledge import ADDS, DESTROYS
 from tdqs_mcp.code.nodes import (
@@ -20,14 +22,12 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     walk,
 )
-from tdqs_mcp.code.operations import Operation, makes_tools_of_operations, read_operations
-from tdqs_mcp.code.places import plain
 from tdqs_mcp.code.project import Project, last_name
 from tdqs_mcp.code.registrations import Registration
 from tdqs_mcp.code.result_forms import ResultReader
-from tdqs_mcp.code.tool_search import MAX_FILE_BYTES, NO_OVERLAY, find_tools, folder_of, list_files
+from tdqs_mcp.code.tool_search import NO_OVERLAY, find_tools, folder_of, read_operations
 from tdqs_mcp.code.trace import ALL, FORM, Arm, CallFrame, CallTrace, Sighting
-from tdqs_mcp.code.values import Closure, Constant, Dictionary, Value, text_of
+from tdqs_mcp.code.values import Closure, Constant, Dictionary, text_of
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
     CodeEffect,
@@ -82,6 +82,7 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
         for part in registrations
         if isinstance(part.node, ObjectLiteral) and part.dispatched
     }
+    stated = [_stated(tool, interpreter) for tool in registrations]  # before a call, whose settings would count as its
     interpreter.log_file = next(_log_files(interpreter.project), "")
     traces = [
         interpreter.follow(tool.name, tool.handler, tool.arguments, tool.keywords) if tool.handler else None
@@ -90,11 +91,17 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     _mark_unanswered(list(zip(registrations, traces, strict=True)))
     _mark_creating([trace for trace in traces if trace])
     _part_housekeeping([(tool, trace) for tool, trace in zip(registrations, traces, strict=True) if trace])
-    results = ResultReader(interpreter)
     reader = DefinitionReader(interpreter, registrations)
     tools = [
-        replace(_tool(registration, trace, results, definition), places=reader.places(registration, definition))
-        for registration, trace, definition in zip(registrations, traces, map(reader.read, registrations), strict=True)
+        replace(
+            _tool(registration, trace, interpreter, definition),
+            description=description,
+            hints=hints,
+            places=reader.places(registration, definition),
+        )
+        for registration, trace, definition, (description, hints) in zip(
+            registrations, traces, map(reader.read, registrations), stated, strict=True
+        )
     ]
     shared = {handler for handler, count in Counter(tool.handler for tool in tools).items() if count > 1}
     tools = [
@@ -104,9 +111,8 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
         for tool, registration, trace in zip(tools, registrations, traces, strict=True)
     ]
     names = {tool.name for tool in tools}
-    if makes_tools_of_operations(interpreter.project):
-        operations = read_operations(root, list_files(root, (".json",)), MAX_FILE_BYTES)
-        tools += [_generated(operation) for operation in operations if operation.name not in names]
+    operations = read_operations(root, interpreter.project)
+    tools += [_generated(name, request) for name, request in operations if name not in names]
     lost = [
         f"{registration.name}: no handler was found ({registration.problem})"
         for registration in registrations
@@ -230,27 +236,25 @@ def _place(sighting: Sighting) -> tuple[str, str, int]:
     return sighting.kind, sighting.path, sighting.line
 
 
-def _generated(operation: Operation) -> ToolCode:
-    """Return a tool that is made from an operation: its method is all that is known."""
-    file, line = operation.file, operation.line
+def _generated(name: str, request: Sighting) -> ToolCode:
+    """Return a tool that is made from an operation: its request is all that is known."""
     return ToolCode(
-        name=operation.name,
-        handler=Handler(file=file, line=line, end=line),
-        registration=CodePlace(file=file, line=line),
-        effects=tuple(_effects([operation.effect])),
-        **judge([operation.effect], ()),
+        name=name,
+        handler=Handler(file=request.path, line=request.line, end=request.line),
+        registration=CodePlace(file=request.path, line=request.line),
+        effects=tuple(_effects([request])),
+        **judge([request], ()),
     )
 
 
 def _tool(
-    registration: Registration, trace: CallTrace | None, reader: ResultReader, definition: StaticDefinition
+    registration: Registration, trace: CallTrace | None, interpreter: Interpreter, definition: StaticDefinition
 ) -> ToolCode:
-    results, is_whole = reader.read(registration, trace) if trace else ((), False)
+    results, is_whole = ResultReader(interpreter, trace).read(registration) if trace else ((), False)
     trace = trace or CallTrace()
     place = CodePlace(file=registration.module.path, line=registration.line)
     lost = trace.unresolved if registration.handler else (_NOWHERE,)
     parameters = _parameters(definition)
-    description = registration.definition.get("description")
     return ToolCode(
         name=registration.name,
         handler=_handler(registration, trace),
@@ -269,8 +273,6 @@ def _tool(
             dict.fromkeys(Unresolved(text=call.text, file=call.path, line=call.line) for call in trace.unresolved)
         ),
         logs=tuple(f"it logs at {line.path}:{line.line} to the file of {line.text}" for line in trace.logs),
-        description=text_of(description) if description is not None else None,
-        hints=tuple(_hints(registration.definition.get("annotations"))),
         texts=tuple(_texts(trace.texts)),
         functions=tuple(
             CodeSpan(file=file, line=line, end=end, depth=depth) for (file, line, end), depth in trace.functions.items()
@@ -490,10 +492,14 @@ def _texts(texts: Iterable[Sighting]) -> Iterator[CodeText]:
         yield CodeText(parameter=parameter, text=sighting.text, file=sighting.path, line=sighting.line)
 
 
-def _hints(annotations: Value | None) -> Iterator[tuple[str, bool]]:
-    """Yield the hints at a registration: `{readOnlyHint: true}`, `ToolAnnotations(readOnlyHint=True)`."""
-    if isinstance(annotations, Dictionary):
-        for hint in _HINTS:
-            value = annotations.get(hint)
-            if isinstance(value, Constant) and isinstance(value.value, bool):
-                yield hint, value.value
+def _stated(registration: Registration, interpreter: Interpreter) -> tuple[str | None, tuple[tuple[str, bool], ...]]:
+    """Return the description at a registration, else its function's docstring, and the hints at the registration."""
+    written = {key: part for key, part in registration.parts.items() if key in ("description", "annotations")}
+    values = {key: interpreter.value_of(part.node, part.scope) for key, part in written.items()}
+    annotations = values.get("annotations")
+    hints = [(hint, annotations.get(hint)) for hint in _HINTS] if isinstance(annotations, Dictionary) else []
+    function = registration.function.node if registration.function is not None else None
+    documentation = function.documentation if isinstance(function, Function) else ""
+    description = text_of(values["description"]) if "description" in values else documentation or None
+    constants = [(hint, value.value) for hint, value in hints if isinstance(value, Constant)]
+    return description, tuple((hint, value) for hint, value in constants if isinstance(value, bool))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from tdqs_mcp.code.constants import CallScope, ConstantReader, Expression, UnreadError, call_scope
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.mounts import Mounts
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -24,6 +23,7 @@ from tdqs_mcp.code.nodes import (
     ObjectLiteral,
     Return,
     Spread,
+    Subscript,
     SyntaxNode,
     children,
     walk,
@@ -65,6 +65,9 @@ _HINTS = frozenset("readOnlyHint destructiveHint idempotentHint openWorldHint".s
 _ARGUMENTS = frozenset("args arguments params input parameters toolArgs tool_args kwargs".split())
 _CONTEXTS = frozenset("ctx context extra server session request_context mcp_ctx".split())
 
+_MOUNTING = frozenset({"mount", "import_server"})
+_NAMESPACES = ("namespace", "prefix")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
@@ -78,9 +81,6 @@ class Registration:
     handler: Closure | None = None
     arguments: tuple[Value, ...] = ()
     keywords: Mapping[str, Value] = field(default_factory=dict)
-    definition: Mapping[str, Value] = field(default_factory=dict)
-    """Members of the registration: description, annotations, inputSchema …"""
-
     parts: Mapping[str, Expression] = field(default_factory=dict)
     """Where the parts of the definition stand, by their names in MCP."""
 
@@ -121,17 +121,58 @@ class Registration:
         return COMPUTED in self.name
 
 
-@dataclass(slots=True, kw_only=True)
-class _Findings:
-    direct: list[Registration] = field(default_factory=list)
-    listed: list[Registration] = field(default_factory=list)
-    dispatchers: list[Closure] = field(default_factory=list)
-    answering: list[Closure] = field(default_factory=list)
-    """Functions that ask whether a request is `tools/call`: JSON-RPC by hand."""
+class Mounts:
+    """Servers that stand in another one, by the call that makes them: `root.mount(harbour, namespace="harbour")`."""
 
-    templates: list[Mapping[str, Expression]] = field(default_factory=list)
-    computed: list[Registration] = field(default_factory=list)
-    """Records of tools of whose names nothing is known."""
+    def __init__(self, reader: ConstantReader) -> None:
+        self._reader = reader
+        self._prefixes: dict[SyntaxNode, list[tuple[str, SyntaxNode]]] = {}
+
+    def read(self, call: CallSite, scope: NameScope) -> None:
+        """Remember the servers that a call mounts; any other call is none of them."""
+        if last_name(call.function) not in _MOUNTING or not isinstance(call.function, Attribute) or not call.arguments:
+            return
+        outer = self._creation(Expression(node=call.function.value, scope=scope))
+        parts = list(call.arguments[:2])
+        named = [call.keywords[name] for name in _NAMESPACES if name in call.keywords]
+        if isinstance(parts[0], Literal):  # mount("harbour", server), as it was before FastMCP 2.9
+            parts.reverse()
+        namespace = named[0] if named else next(iter(parts[1:]), None)
+        if namespace is not None and not isinstance(parts[0], Literal):
+            for server, prefix in self._pairs(parts[0], namespace, scope):
+                if creation := self._creation(server):
+                    self._prefixes.setdefault(creation, []).append((prefix, outer or call))
+
+    def names(self, name: str, server: Expression | None) -> Sequence[str]:
+        """Return the names that agents see for a tool of a server: itself, unless the server is mounted."""
+        creation = self._creation(server) if server else None
+        return self._qualified(name, creation, frozenset()) if creation else [name]
+
+    def _qualified(self, name: str, server: SyntaxNode, inside: frozenset[SyntaxNode]) -> list[str]:
+        mounts = [] if server in inside else self._prefixes.get(server, [])
+        nested = [self._qualified(f"{prefix}_{name}", outer, inside | {server}) for prefix, outer in mounts]
+        return list(dict.fromkeys(text for names in nested for text in names)) or [name]
+
+    def _pairs(self, server: SyntaxNode, namespace: SyntaxNode, scope: NameScope) -> Iterator[tuple[Expression, str]]:
+        """Yield servers with their prefixes, one for each entry of a table: `mount(SERVERS[name], namespace=name)`."""
+        match server, namespace:
+            case Subscript(value=table, key=Name(id=key)), Name(id=name) if key == name:
+                try:
+                    members = self._reader.members(Expression(node=table, scope=scope))
+                except UnreadError:
+                    return
+                yield from ((entry, prefix) for prefix, entry in members.items())
+            case _:
+                try:
+                    prefix = self._reader.json(Expression(node=namespace, scope=scope))
+                except UnreadError:
+                    return
+                if isinstance(prefix, str) and prefix:
+                    yield Expression(node=server, scope=scope), str(prefix)
+
+    def _creation(self, server: Expression) -> SyntaxNode | None:
+        node = self._reader.locate(server).node
+        return node if isinstance(node, CallSite) else None
 
 
 class Finder:
@@ -140,7 +181,12 @@ class Finder:
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
         self._reader = ConstantReader(interpreter)
-        self._found = _Findings()
+        self._direct: list[Registration] = []
+        self._listed: list[Registration] = []
+        self._dispatchers: list[Closure] = []
+        self._answering: list[Closure] = []  # functions that ask whether a request is `tools/call`: JSON-RPC by hand
+        self._templates: list[Mapping[str, Expression]] = []
+        self._computed: list[Registration] = []  # records of tools of whose names nothing is known
         self._mounts = Mounts(self._reader)
         self._registrars: dict[Function, Sequence[tuple[CallSite, tuple[Function, ...]]]] = {}
         self._loops: dict[SyntaxNode, tuple[SyntaxNode, SyntaxNode]] = {}
@@ -158,10 +204,10 @@ class Finder:
         rivals: dict[str, list[Registration]] = {}
         direct = [
             replace(registration, name=name)
-            for registration in self._found.direct
+            for registration in self._direct
             for name in self._mounts.names(registration.name, registration.server)
         ]
-        for registration in (*direct, *self._found.listed):
+        for registration in (*direct, *self._listed):
             rivals.setdefault(registration.name, []).append(registration)
         for name, registrations in rivals.items():
             written = _written(registrations)
@@ -171,12 +217,12 @@ class Finder:
                     complete = self._dispatched(registration) if registration.dispatched else registration
                     if present is None or complete.handler is not None or complete.dispatched:
                         tools[name] = complete
-            tools[name] = replace(tools[name], rivals=written, templates=self._found.templates)
+            tools[name] = replace(tools[name], rivals=written, templates=self._templates)
         uses = Counter(tool.handler.function for tool in tools.values() if tool.handler and not tool.dispatched)
         return [
             replace(tool, is_shared=tool.handler is not None and uses[tool.handler.function] > 1)
             for tool in tools.values()
-        ] or self._found.computed[:1]
+        ] or self._computed[:1]
 
     def _loaded(self, module: ProjectModule) -> None:
         """Read a file of a folder that is loaded by name, if it is a tool: it exports a description and a handler.
@@ -219,7 +265,7 @@ class Finder:
                 self._record(node, scope)
             case Compare(right=Literal(value="tools/call")) if scope.function is not None:
                 place = replace(scope.parent or scope, owner=scope.owner)
-                self._found.answering.append(self._closure(scope.function, place))
+                self._answering.append(self._closure(scope.function, place))
             case Class():
                 self._class(node, scope)
 
@@ -228,7 +274,7 @@ class Finder:
         arguments = [Expression(node=node, scope=scope) for node in call.arguments]
         is_script = not scope.module.is_python and last_name(call.function) in _REGISTERING
         if is_script and len(arguments) > 1 and self._is_computed(arguments[0].node, scope):
-            self._found.templates.append(self._arguments_parts(arguments[1:-1]))
+            self._templates.append(self._arguments_parts(arguments[1:-1]))
 
     def _rows(self, call: CallSite, scope: NameScope) -> Iterator[NameScope]:
         """Yield the scope of a call, with the names of each row where a loop goes through a table of functions.
@@ -273,10 +319,7 @@ class Finder:
                 return []
 
     def _value(self, node: SyntaxNode | None, scope: NameScope) -> Value:
-        if node is None:
-            return UNKNOWN
-        with self._interpreter.muted():
-            return self._interpreter.evaluate(node, CallFrame(module=scope.module, parent=scope))
+        return self._interpreter.value_of(node, scope) if node is not None else UNKNOWN
 
     # Python's decorators
 
@@ -284,16 +327,16 @@ class Finder:
         for decorator in function.decorators:
             word = last_name(decorator)
             if word == "call_tool":
-                self._found.dispatchers.append(self._closure(function, scope))
+                self._dispatchers.append(self._closure(function, scope))
             elif word.lower().endswith("tool") or (
                 word not in ("property", "staticmethod") and self._is_registrar(decorator, scope)
             ):
-                before = len(self._found.direct)
+                before = len(self._direct)
                 self._add(decorator, function.name, self._closure(function, scope), scope, function)
                 wrappers = (part for part in function.decorators if part is not decorator)
                 if any(self._overhears(part, scope) for part in wrappers):
-                    self._found.direct[before:] = [
-                        replace(registration, is_overheard=True) for registration in self._found.direct[before:]
+                    self._direct[before:] = [
+                        replace(registration, is_overheard=True) for registration in self._direct[before:]
                     ]
                 return
 
@@ -388,28 +431,23 @@ class Finder:
                 }
             if inner and node and node.arguments and "name" not in parts and node.function is not own:
                 parts["first"] = inner.part(node.arguments[0])
-            definition = {key: self._value(part.node, part.scope) for key, part in parts.items() if key != "first"}
-            if "description" not in definition and own.documentation:
-                definition["description"] = Constant(value=own.documentation)
             is_direct, home = not isinstance(marker, Closure), place if registered is own else scope
             for name in self._names(parts, fallback):
-                registration = self._registration(
-                    name, handler, home, registered, definition, _renamed(parts), is_direct=is_direct
-                )
+                registration = self._registration(name, handler, home, registered, parts, is_direct=is_direct)
                 function = Expression(node=own, scope=place)
-                self._found.direct.append(replace(registration, function=function, server=server))
+                self._direct.append(replace(registration, function=function, server=server))
 
     def _add_each(self, call: CallSite, handlers: Sequence[Closure], scope: NameScope) -> None:
         """Add the tool of each function; none answers where the names come from somewhere else."""
-        before = len(self._found.direct)
+        before = len(self._direct)
         for handler in handlers:
             self._add(call, _own_name(handler.function), handler, scope, handler.function)
-        names = Counter(registration.name for registration in self._found.direct[before:])
-        self._found.direct[before:] = [
+        names = Counter(registration.name for registration in self._direct[before:])
+        self._direct[before:] = [
             registration
             if names[registration.name] == 1
             else replace(registration, handler=None, problem="which of several functions answers it was not found")
-            for registration in self._found.direct[before:]
+            for registration in self._direct[before:]
         ]
 
     def _names(self, parts: Mapping[str, Expression], fallback: str) -> list[str]:
@@ -445,7 +483,7 @@ class Finder:
             schema = self._reader.locate(Expression(node=call.arguments[0], scope=scope)).node
             # a bundle's short name for CallToolRequestSchema is `Request.extend({method: literal("tools/call")})`
             if "CallTool" in request or request == "tools/call" or _answers_requests(schema):
-                self._found.dispatchers += self._closures(call.arguments[1], scope)
+                self._dispatchers += self._closures(call.arguments[1], scope)
             return
         if word not in _REGISTERING and not (isinstance(call.function, Name | Attribute) and len(call.arguments) >= 3):
             return
@@ -479,28 +517,11 @@ class Finder:
             return
         handlers = self._closures(arguments[-1].node, arguments[-1].scope)
         arguments = arguments[position + 1 : -1]
-        parts, definition = self._arguments_parts(arguments), self._argument_values(arguments)
+        parts = self._arguments_parts(arguments)
         handler = handlers[0] if handlers and (len(handlers) == 1 or len(names) == 1) else None
         for name in names:
-            registration = self._registration(name, handler, scope, call, definition, parts, is_direct=is_sdk)
-            self._found.direct.append(registration)
-
-    def _argument_values(self, arguments: Sequence[Expression]) -> dict[str, Value]:
-        definition: dict[str, Value] = {}
-        for argument in arguments:
-            value = self._value(argument.node, argument.scope)
-            text = text_of(value)
-            if text:
-                definition["description"] = value
-            elif isinstance(value, Dictionary):
-                keys = {key for key, _ in value.items}
-                if keys & {"description", "inputSchema", "title", "annotations", "schema", "parameters"}:
-                    definition |= dict(value.items)
-                elif keys & {"readOnlyHint", "destructiveHint", "openWorldHint", "idempotentHint"}:
-                    definition["annotations"] = value
-                else:
-                    definition["inputSchema"] = value
-        return definition
+            registration = self._registration(name, handler, scope, call, parts, is_direct=is_sdk)
+            self._direct.append(registration)
 
     def _is_computed(self, name: SyntaxNode, scope: NameScope) -> bool:
         return isinstance(self._reader.locate(Expression(node=name, scope=scope)).node, Name | Attribute)
@@ -532,8 +553,7 @@ class Finder:
         handler: Closure | None,
         scope: NameScope,
         node: SyntaxNode,
-        definition: Mapping[str, Value],
-        parts: Mapping[str, Expression] | None = None,
+        parts: Mapping[str, Expression],
         *,
         is_direct: bool = True,
     ) -> Registration:
@@ -550,8 +570,7 @@ class Finder:
             handler=handler,
             arguments=arguments,
             keywords=named_arguments,
-            definition=definition,
-            parts=parts or {},
+            parts=_renamed(parts),
             is_direct=is_direct,
             problem="" if handler else "its handler is made where it cannot be read",
         )
@@ -575,7 +594,7 @@ class Finder:
 
     def _called_python(self, call: CallSite, word: str, scope: NameScope) -> None:
         if "on_call_tool" in call.keywords:
-            self._found.dispatchers += self._closures(call.keywords["on_call_tool"], scope)
+            self._dispatchers += self._closures(call.keywords["on_call_tool"], scope)
         if word == "Tool" and "name" in call.keywords and isinstance(call.function, Name | Attribute):
             self._list(call.keywords["name"], dict(call.keywords), call, scope)
             return
@@ -616,7 +635,7 @@ class Finder:
             handler = inner.get(*_HANDLERS)
             members = self._members(inner, scope) if handler is not None else {}
             if handler is not None and "description" in members and not members.keys().isdisjoint(_SCHEMAS):
-                self._found.direct.append(self._recorded(key, inner, scope, self._closures(handler, scope)))
+                self._direct.append(self._recorded(key, inner, scope, self._closures(handler, scope)))
         handler, place = record.get(*_HANDLERS), scope
         if handler is not None and record.get("name") is None:
             record, scope = self._described(record, scope)
@@ -624,7 +643,7 @@ class Finder:
         if name is None or (record.get("description") is None and record.get(*_SCHEMAS) is None):
             return
         if self._is_computed(name, scope) and record.get(*_SCHEMAS) is not None:
-            self._found.templates.append(_renamed(self._members(record, scope)))
+            self._templates.append(_renamed(self._members(record, scope)))
         if handler is None:
             if record.get("inputSchema", "input_schema", "parameters") is not None and record.get("description"):
                 self._list(name, {key: value for key, value in record.items if key not in ("", "...")}, record, scope)
@@ -634,13 +653,13 @@ class Finder:
             registration = self._recorded(text, record, scope, self._closures(handler, place))
             if registration.handler is not None and not scope.module.is_python:
                 registration = replace(registration, arguments=self._context(record, registration.arguments))
-            self._found.direct.append(registration)
+            self._direct.append(registration)
 
     def _recorded(
         self, name: str, record: ObjectLiteral, scope: NameScope, handlers: Sequence[Closure]
     ) -> Registration:
-        parts, handler = _renamed(self._members(record, scope)), handlers[0] if handlers else None
-        return self._registration(name, handler, scope, record, self._plain(record, scope), parts, is_direct=False)
+        handler = handlers[0] if handlers else None
+        return self._registration(name, handler, scope, record, self._members(record, scope), is_direct=False)
 
     def _context(self, record: ObjectLiteral, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
         """Return what the one call gets that runs the handlers of all records: `tool.handler(args, context)`."""
@@ -671,34 +690,18 @@ class Finder:
         except UnreadError:
             return {key: Expression(node=node, scope=scope) for key, node in record.items if key}
 
-    def _plain(self, record: ObjectLiteral, scope: NameScope) -> Mapping[str, Value]:
-        return {
-            key: self._value(value, scope)
-            for key, value in record.items
-            if key and key != "..." and key not in _HANDLERS
-        }
-
     def _list(self, name: SyntaxNode, fields: Mapping[str, SyntaxNode], node: SyntaxNode, scope: NameScope) -> None:
         value = self._value(name, scope)
         if COMPUTED in (text_of(value) or COMPUTED):
             self._list_calls(name, fields, scope)
-            self._found.computed.append(self._registration(COMPUTED, None, scope, node, {}))
+            self._computed.append(self._registration(COMPUTED, None, scope, node, {}))
         for text in [text for text in map(text_of, alternatives(value)) if text and " " not in text]:
             runner = self._own_runner(scope)
             runner = None if runner is not None and _answers_requests(runner.function.body) else runner
-            definition = {key: self._value(value, scope) for key, value in fields.items()}
-            self._found.listed.append(
-                Registration(
-                    name=text,
-                    module=scope.module,
-                    node=node,
-                    definition=definition,
-                    parts=_renamed({key: Expression(node=value, scope=scope) for key, value in fields.items()}),
-                    handler=runner,
-                    arguments=(*[UNKNOWN] * (len(runner.function.parameters) - 2), everything()) if runner else (),
-                    dispatched=runner is None,
-                )
-            )
+            parts = {key: Expression(node=value, scope=scope) for key, value in fields.items()}
+            listed = self._registration(text, runner, scope, node, parts)
+            arguments = (*[UNKNOWN] * (len(runner.function.parameters) - 2), everything()) if runner else ()
+            self._listed.append(replace(listed, arguments=arguments, keywords={}, dispatched=runner is None))
 
     def _list_calls(self, name: SyntaxNode, fields: Mapping[str, SyntaxNode], scope: NameScope) -> None:
         """List the tool of each call of the function around a record: `make_tool("find_boats", "Find boats", Find)`.
@@ -772,14 +775,12 @@ class Finder:
             return
         of = ClassValue(node=node, module=scope.module, scope=scope)
         handler = Closure(function=runner, module=scope.module, scope=scope, receiver=Instance(of=of))
-        definition = {"description": self._value(fields.get("description"), scope)}
-        parts = _renamed({key: Expression(node=value, scope=scope) for key, value in fields.items()})
-        registration = self._registration(name, handler, scope, node, definition, parts, is_direct=False)
-        self._found.direct.append(registration)
+        parts = {key: Expression(node=value, scope=scope) for key, value in fields.items()}
+        self._direct.append(self._registration(name, handler, scope, node, parts, is_direct=False))
 
     def _dispatched(self, listed: Registration) -> Registration:
         """Return a listed tool with the function that answers for all of them."""
-        dispatchers = self._found.dispatchers or self._found.answering
+        dispatchers = self._dispatchers or self._answering
         if not dispatchers:
             return replace(listed, problem="nothing was found that answers its calls")
         handler = dispatchers[0]

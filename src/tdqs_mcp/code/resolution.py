@@ -468,6 +468,11 @@ class Resolution(ABC):
             trace.is_read_only |= self.trace.is_read_only
             self.trace, self._conditions, self._is_muted = trace, conditions, was_muted
 
+    def value_of(self, node: SyntaxNode, scope: NameScope) -> Value:
+        """Return what is known of an expression's value outside any call of a tool."""
+        with self.muted():
+            return self.evaluate(node, CallFrame(module=scope.module, parent=scope))
+
     def member(self, value: Value, key: str) -> Value:
         """Return `value.key`, which null does not have."""
         owners = [(inner, words) for inner, words in options(value) if inner != Constant(value=None)] or [(value, "")]

@@ -58,14 +58,13 @@ _SOME_TEXT: Forms = (CodeResult(kind=ResultKind.TEXT),)
 class ResultReader:
     """Reads the forms of results from what the interpreter knows of them."""
 
-    def __init__(self, interpreter: Interpreter) -> None:
+    def __init__(self, interpreter: Interpreter, trace: CallTrace) -> None:
         self._interpreter = interpreter
-        self._trace = CallTrace()
-
-    def read(self, registration: Registration, trace: CallTrace) -> tuple[tuple[CodeResult, ...], bool]:
-        """Return the forms of a tool's results, errors aside, and whether these are all."""
         self._trace = trace
-        forms, is_whole = self._ways(trace.results)
+
+    def read(self, registration: Registration) -> tuple[tuple[CodeResult, ...], bool]:
+        """Return the forms of a tool's results, errors aside, and whether these are all."""
+        forms, is_whole = self._ways(self._trace.results)
         is_whole &= bool(forms)
         closure = registration.handler
         if not is_whole and closure is not None and not registration.dispatched and closure.module.is_python:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from tdqs_mcp.code.constants import Expression
+from tdqs_mcp.code.constants import MISSING, Expression, origin_at, origins_of
 from tdqs_mcp.code.definitions import DOCSTRING, DefinitionReader, StaticDefinition, camel
 from tdqs_mcp.code.literals import OPENING, Style, has_comment, is_python_text, style_of
 from tdqs_mcp.code.nodes import (
@@ -31,7 +31,6 @@ from tdqs_mcp.code.nodes import (
     SyntaxNode,
     Template,
 )
-from tdqs_mcp.code.places import MISSING, origin_at, origins_of
 from tdqs_mcp.code.project import ProjectModule, last_name
 from tdqs_mcp.code.python_nodes import python_encoding
 from tdqs_mcp.code.registrations import Registration

@@ -1,16 +1,20 @@
-"""The files of a project and the tools that they register. Nothing is run or imported."""
+"""The files of a project, and the tools that its code registers or makes of OpenAPI documents; nothing is run."""
 
+import json
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from stat import S_ISREG
+from typing import Any
+from urllib.parse import urlsplit
 
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.knowledge import Knowledge
-from tdqs_mcp.code.nodes import Module
-from tdqs_mcp.code.project import Project
+from tdqs_mcp.code.knowledge import DESTROYS, Knowledge
+from tdqs_mcp.code.nodes import CallSite, Import, Module, SyntaxNode
+from tdqs_mcp.code.project import Project, last_name
 from tdqs_mcp.code.python_nodes import read_python
 from tdqs_mcp.code.registrations import Finder, Registration
+from tdqs_mcp.code.trace import Sighting
 from tdqs_mcp.errors import InputError
 
 MAX_FILE_BYTES = 4 * 2**20
@@ -123,3 +127,68 @@ def _module(name: str, path: Path, content: bytes | None, earlier: Module | None
     from tdqs_mcp.code.script_nodes import read_script  # noqa: PLC0415  # tree-sitter: for JavaScript alone
 
     return read_script(name, content)
+
+
+_METHODS = {
+    "get": "http-read",
+    "put": "http-write",
+    "post": "sends-data-out",
+    "delete": "http-write",
+    "patch": "http-write",
+}
+_WORDS = ("openapi", "swagger")
+
+
+def read_operations(folder: Path, project: Project) -> Iterator[tuple[str, Sighting]]:
+    """Yield the operations of a folder's OpenAPI documents, each with its request.
+
+    A server that makes a tool of each has no other code for it: it imports or calls something named after OpenAPI. A
+    document that is no JSON is left out.
+    """
+    names = (name.lower() for module in project.modules for node in module.tree.nodes for name in _named(node))
+    if not any(word in name for name in names for word in _WORDS):
+        return
+    for path in list_files(folder, (".json",)):
+        try:
+            text = path.read_text(encoding="utf-8") if path.stat().st_size <= MAX_FILE_BYTES else ""
+            document = json.loads(text) if "paths" in text else None
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(document, dict) and any(word in document for word in _WORDS):
+            yield from _operations(document, text.split("\n"), path.relative_to(folder).as_posix())
+
+
+def _named(node: SyntaxNode) -> Iterator[str]:
+    match node:
+        case Import(names=names):
+            yield from (part for origin in names.values() for part in origin)
+        case CallSite(function=function):
+            yield last_name(function)
+
+
+def _operations(document: dict[str, Any], lines: list[str], file: str) -> Iterator[tuple[str, Sighting]]:
+    servers = document.get("servers")
+    first = servers[0] if isinstance(servers, list) and servers and isinstance(servers[0], dict) else {}
+    host = urlsplit(str(first.get("url", ""))).hostname or str(document.get("host", ""))
+    paths = document.get("paths")
+    for path, item in paths.items() if isinstance(paths, dict) else ():
+        for method, kind in _METHODS.items():
+            operation = item.get(method) if isinstance(item, dict) else None
+            name = operation.get("operationId") if isinstance(operation, dict) else None
+            if isinstance(name, str) and name:
+                quoted = json.dumps(name, ensure_ascii=False)
+                line = next(
+                    (number for number, text in enumerate(lines, 1) if quoted in text and "operationId" in text), 1
+                )
+                yield (
+                    name,
+                    Sighting(
+                        kind=kind,
+                        path=file,
+                        line=line,
+                        depth=0,
+                        text=f"{method.upper()} {path}",
+                        host=host,
+                        harm=DESTROYS if method in ("delete", "put") else "",
+                    ),
+                )
