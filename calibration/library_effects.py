@@ -24,7 +24,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.knowledge import Knowledge, verb_kind
+from tdqs_mcp.code.knowledge import read_knowledge, verb_kind
 from tdqs_mcp.code.nodes import Attribute, CallSite, Class, Function, Name, walk
 from tdqs_mcp.code.project import Project, ProjectModule, dotted_name
 from tdqs_mcp.code.tool_search import _parse
@@ -115,7 +115,7 @@ _SAVING = re.compile("download|save|export|write|dump", re.IGNORECASE)
 def read_library(folder: Path) -> dict[str, dict[str, str]]:
     """Return the entries of a library's packages by the names under which they are imported."""
     modules, _ = _parse(folder, {}, {})
-    interpreter = Interpreter(Project(modules), Knowledge())
+    interpreter = Interpreter(Project(modules))
     start = time.process_time()
     by_name: dict[str, dict[str, list[set[str]]]] = defaultdict(lambda: defaultdict(list))
     pure: dict[str, dict[str, bool]] = defaultdict(dict)
@@ -284,7 +284,7 @@ def main(folder: Path) -> None:
     """Print the data for all packages of a folder that the files kept by hand do not name."""
     data: dict[str, object] = {}
     for language in ("py", "js"):
-        known, by_hand = Knowledge()._languages[language == "py"], _by_hand(language)  # noqa: SLF001
+        known, by_hand = read_knowledge("python" if language == "py" else "script"), _by_hand(language)
         packages: dict[str, dict[str, str]] = {}
         pure: list[str] = []
         for library in sorted((folder / language).iterdir()):

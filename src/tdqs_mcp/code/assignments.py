@@ -127,7 +127,7 @@ class Assignments(Calls):
     def _store(self, method: str, holder: Value, key: Value, node: SyntaxNode, frame: CallFrame) -> None:
         """Note what setting or deleting an item of a library's object does: a shelf is a file."""
         target = replace(holder, name=f"{holder.name}.{method}") if isinstance(holder, External) else External(name="")
-        specs = self.knowledge.lookup(target.name, is_python=frame.module.is_python) or ()
+        specs = self.knowledge(frame.module).lookup(target.name) or ()
         for spec in (spec for spec in specs if spec.words[0] in ("file-write", "file-delete")):
             self._effect(spec, target, PassedCall(CallSite(line=node.line, function=node), frame, (key,), {}))
 
@@ -178,7 +178,7 @@ class Assignments(Calls):
 
     def _is_container(self, value: Value, frame: CallFrame) -> bool:
         """Return whether a value is a map, set or list that a library or the language made: `new Map()`."""
-        return isinstance(value, External) and self.knowledge.is_container(value.name, is_python=frame.module.is_python)
+        return isinstance(value, External) and self.knowledge(frame.module).is_container(value.name)
 
     def _is_state(self, node: SyntaxNode, frame: CallFrame) -> int:
         """Return how surely an expression stands for something that outlives the call: SURE, 1 for maybe, 0 for no.

@@ -429,7 +429,7 @@ class Calls(Resolution):
         first = arguments[0] if arguments else UNKNOWN
         places: list[tuple[int | str, Value]] = [*enumerate(arguments), *keywords.items()]
         for place, argument in places:
-            if form := self.knowledge.form(name, place, is_python=frame.module.is_python):
+            if form := self.knowledge(frame.module).form(name, place):
                 self._note_limit(argument, form, node.line, frame, FORM)
         if name == "functools.partial" and isinstance(first, Closure):
             return replace(first, leading=first.leading + arguments[1:])
@@ -477,7 +477,7 @@ class Calls(Resolution):
             value = self.call(first, replace(site, arguments=settling, keywords={}))
             return unknown(value) if value == Constant(value=None) else value  # a callback settles it
         self.trace.is_read_only |= _says_read_only(arguments, keywords) or last_name(node.function) in _AUTHORIZING
-        specs = self.knowledge.lookup(name, is_python=frame.module.is_python)
+        specs = self.knowledge(frame.module).lookup(name)
         handed = (External(name=f"{name}()"),) if any(spec.words == ("hands",) for spec in specs or ()) else ()
         self._call_back(site, handed)
         if name in _GATHERING:
@@ -520,7 +520,7 @@ class Calls(Resolution):
             if not isinstance(value, Closure | Instance) and value.size <= MAX_SIZE // 4
         )
         parameters = parameters_of([target, *arguments, *keywords.values()])
-        if self.knowledge.is_content(name, is_python=frame.module.is_python):
+        if self.knowledge(frame.module).is_content(name):
             content = target.arguments[0] if target.arguments else None
             if isinstance(content, Dictionary):
                 return self._content(content, first, frame)
@@ -592,7 +592,7 @@ class Calls(Resolution):
                         self._repeated.add(inner.function)
                     self._invoke(inner, handed, {}, depth=frame.depth, line=node.line)
                 elif isinstance(inner, External) and not inner.name.endswith((")", "]")):
-                    for spec in self.knowledge.lookup(inner.name, is_python=frame.module.is_python) or ():
+                    for spec in self.knowledge(frame.module).lookup(inner.name) or ():
                         if spec.words[0] in _CALLED_BACK:
                             self._effect(spec, inner, replace(site, arguments=(unknown(*arguments),), keywords={}))
 
@@ -603,7 +603,7 @@ class Calls(Resolution):
         self._use(target, *arguments, *keywords.values())
         function = node.function
         name = function.key if isinstance(function, Attribute) else function.id if isinstance(function, Name) else ""
-        specs = self.knowledge.method(name, is_python=frame.module.is_python) if name else None
+        specs = self.knowledge(frame.module).method(name) if name else None
         if specs is None:
             specs = _statement_specs(name, arguments)
         if self._evaluates(name, arguments, node, frame):

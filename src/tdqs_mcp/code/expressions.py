@@ -290,7 +290,7 @@ class Expressions(Assignments):
         if not isinstance(value, External):
             return elements(value)
         name = value.name.removesuffix(".values()").removesuffix(".entries()")
-        is_content = self.knowledge.is_content(f"{name}.get", is_python=frame.module.is_python)
+        is_content = self.knowledge(frame.module).is_content(f"{name}.get")
         content = [part for part in value.arguments if is_content and isinstance(part, Dictionary)]
         return join(item for part in content for item in part.values) if content else self.member(value, "[]")
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -22,6 +21,7 @@ from tdqs_mcp.code.values import (
     join,
     text_of,
 )
+from tdqs_mcp.facts.lexicon import read_table
 from tdqs_mcp.results.tool_code import is_local
 
 DESTROYS, ADDS = "destroys", "adds"
@@ -152,39 +152,45 @@ def _is_started(process: Value) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """The effects of libraries in both languages."""
+    """The effects of a language's libraries."""
 
-    def __init__(self) -> None:
-        self._languages = {True: _load("python.toml"), False: _load("script.toml")}
+    harmless: frozenset[str]
+    containers: frozenset[str]
+    fleeting: frozenset[str]
+    plain: frozenset[str]
+    packages: Mapping[str, Mapping[str, Sequence[Spec]]]
+    methods: Mapping[str, Sequence[Spec]]
+    forms: Mapping[tuple[str, int | str], str]
+    """What a call takes at a place."""
 
-    def lookup(self, name: str, *, is_python: bool) -> Sequence[Spec] | None:
+    def lookup(self, name: str) -> Sequence[Spec] | None:
         """Return what a call of a library's function does; None where the library is not known.
 
         `name` is as the code spells it, imports resolved: `requests.Session().post`, `fs/promises.writeFile`.
         """
-        data = self._languages[is_python]
         last = last_name(name)
         plain = name.replace("()", "").replace("[]", "")
         bare = plain.removeprefix("globalThis.").removeprefix("global.")
         if bare != plain:
-            specs = self.lookup(bare, is_python=is_python)
+            specs = self.lookup(bare)
             return () if specs is None else specs
         parts = plain.split(".")
         if name.endswith("[]"):  # db[method](): whichever it is; of console[level]() all are harmless
-            return () if parts[0] in data.harmless else None
+            return () if parts[0] in self.harmless else None
         scope = parts[0].partition("/")[0]  # @aws-sdk of @aws-sdk/client-s3
         owners = [(".".join(parts[:length]), length) for length in range(len(parts), 0, -1)]
         for owner, length in [*owners, *([(scope, 1)] if scope != parts[0] else [])]:
-            package = data.packages.get(owner)
+            package = self.packages.get(owner)
             if package is not None and length == len(parts) > 1 and package.keys().isdisjoint((last, "*")):
                 continue
-            if package is not None and owner in data.plain and "(" in name.rpartition(".")[0]:
-                return data.methods.get(last)  # os.getcwd().replace("/", "-")
+            if package is not None and owner in self.plain and "(" in name.rpartition(".")[0]:
+                return self.methods.get(last)  # os.getcwd().replace("/", "-")
             if package is not None:
                 specs = package.get(last, package.get("*"))
                 if specs is None:  # repo.commit().message.strip(), an object of a class
-                    own = data.methods.get(last) if len(parts) - length > 1 else None
+                    own = self.methods.get(last) if len(parts) - length > 1 else None
                     is_made = length == len(parts) or makes_object(name)  # a package's default export is a class too
                     return () if own is None and is_made else own
                 # client.session.headers.items(): of a part of the client, by a name that lists and maps have too
@@ -192,10 +198,10 @@ class Knowledge:
                 is_plain = (
                     is_part and specs is not None and specs[0].words[0] in ("verb", "client") and not _has_verb(last)
                 )
-                return data.methods.get(last, specs) if is_plain else specs
-        if not data.harmless.isdisjoint((parts[0], scope, plain)):
+                return self.methods.get(last, specs) if is_plain else specs
+        if not self.harmless.isdisjoint((parts[0], scope, plain)):
             return ()
-        specs = data.methods.get(last) if "." in name else None
+        specs = self.methods.get(last) if "." in name else None
         if specs is not None and all(map(_is_none, specs)) and name.count("()") > 1 and not _has_verb(last):
             return specs  # api.listBoats().map(…)
         # a class that says so, `IncidentsApi().listIncidents`; a package's name, `acme_sdk.get`, proves nothing
@@ -209,67 +215,51 @@ class Knowledge:
 
     def is_library(self, package: str) -> bool:
         """Return whether anything is known of a package of scripts."""
-        data, scope = self._languages[False], package.partition("/")[0]
-        return not data.harmless.isdisjoint({package, scope}) or package in data.packages or scope in data.packages
+        scope = package.partition("/")[0]
+        return not self.harmless.isdisjoint({package, scope}) or package in self.packages or scope in self.packages
 
-    def is_content(self, name: str, *, is_python: bool) -> bool:
+    def is_content(self, name: str) -> bool:
         """Return whether a call gives back what was put into a container: `tools.get(name)` of a Map."""
         owner, _, last = name.rpartition(".")
-        containers = self._languages[is_python].containers
+        containers = self.containers
         parts = owner.replace("()", "").split(".")
         return last in _TAKING and any(".".join(parts[:length]) in containers for length in (1, 2))
 
-    def is_container(self, name: str, *, is_python: bool) -> bool:
+    def is_container(self, name: str) -> bool:
         """Return whether something was made by a container's own constructor and keeps what is put into it."""
-        data = self._languages[is_python]
         maker = name.removesuffix("()")
         names = {maker, maker.rpartition(".")[0]}
-        return name != maker and not names.isdisjoint(data.containers) and names.isdisjoint(data.fleeting)
+        return name != maker and not names.isdisjoint(self.containers) and names.isdisjoint(self.fleeting)
 
-    def form(self, name: str, place: int | str, *, is_python: bool) -> str:
+    def form(self, name: str, place: int | str) -> str:
         """Return what a call's argument at a place must be: `JSON` of `json.loads`; empty where it may be anything."""
-        return self._languages[is_python].forms.get((name, place), "")
+        return self.forms.get((name, place), "")
 
-    def method(self, name: str, *, is_python: bool) -> Sequence[Spec] | None:
+    def method(self, name: str) -> Sequence[Spec] | None:
         """Return what a method of this name does whatever its object is; None where the name does not tell."""
-        return self._languages[is_python].methods.get(name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Language:
-    harmless: frozenset[str]
-    containers: frozenset[str]
-    fleeting: frozenset[str]
-    plain: frozenset[str]
-    packages: Mapping[str, Mapping[str, Sequence[Spec]]]
-    methods: Mapping[str, Sequence[Spec]]
-    forms: Mapping[tuple[str, int | str], str]
-    """What a call takes at a place."""
+        return self.methods.get(name)
 
 
 @cache
-def _load(name: str) -> _Language:
-    text = files("tdqs_mcp.code").joinpath("data", name).read_text(encoding="utf-8")
-    data = tomllib.loads(text)
+def read_knowledge(language: str) -> Knowledge:
+    """Return what is known of the libraries of `python` or `script`."""
+    data = read_table(language, package="code")
     packages: dict[str, dict[str, Sequence[Spec]]] = {}
     for entry in data["package"]:
         calls = _calls({key: value for key, value in entry.items() if key != "names"})
         for package in entry["names"].split():
             packages.setdefault(package, {}).update(calls)
-    methods = _calls(data["methods"])
-    own = frozenset(data["harmless"].split())
     # What `calibration/library_effects.py` read in the libraries' own code.
     libraries: dict[str, Any] = json.loads(files("tdqs_mcp.code").joinpath("data", "libraries.json").read_text("utf-8"))
-    derived = libraries["py" if name.startswith("python") else "js"]
+    derived = libraries["py" if language == "python" else "js"]
     for package, entry in derived["packages"].items():
         packages[package] = _calls(entry) | packages.get(package, {})
-    return _Language(
-        harmless=own | frozenset(derived["harmless"].split()) - packages.keys(),
-        containers=frozenset(data["containers"].split()),
-        fleeting=frozenset(data["fleeting"].split()),
-        plain=frozenset(data["plain"].split()),
+    words = {key: frozenset(data[key].split()) for key in ("harmless", "containers", "fleeting", "plain")}
+    words["harmless"] |= frozenset(derived["harmless"].split()) - packages.keys()
+    return Knowledge(
+        **words,
         packages=packages,
-        methods=methods,
+        methods=_calls(data["methods"]),
         forms={
             (name, int(place) if place.isdigit() else place): form
             for form, calls in data["forms"].items()
@@ -578,19 +568,15 @@ def _has_verb(name: str) -> bool:
 
 @cache
 def _verbs() -> Mapping[str, re.Pattern[str]]:
-    data = {kind: words for kind, words in _verb_data().items() if isinstance(words, str)}
+    data = {kind: words for kind, words in read_table("verbs", package="code").items() if isinstance(words, str)}
     return {kind: re.compile(f"({'|'.join(words.split())})(?=_|[A-Z]|$)") for kind, words in data.items()}
 
 
 @cache
 def _plain_verbs() -> Mapping[str, str]:
     """The kinds of verbs that are no nouns too."""
-    return {word: kind for kind, words in _verb_data()["plain"].items() for word in words.split()}
-
-
-@cache
-def _verb_data() -> Mapping[str, Any]:
-    return tomllib.loads(files("tdqs_mcp.code").joinpath("data", "verbs.toml").read_text(encoding="utf-8"))
+    kinds = read_table("verbs", package="code")["plain"]
+    return {word: kind for kind, words in kinds.items() for word in words.split()}
 
 
 def verb_kind(name: str) -> str:

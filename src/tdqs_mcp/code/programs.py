@@ -2,15 +2,13 @@
 
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise, takewhile
-from typing import Any
 
 from tdqs_mcp.code.values import Argument, Constant, Listing, Value, text_of
+from tdqs_mcp.facts.lexicon import read_table
 from tdqs_mcp.results.tool_code import is_local
 
 UNKNOWN_PROGRAM = frozenset({"unknown"})
@@ -64,9 +62,7 @@ class _Programs:
 
 @cache
 def _programs() -> _Programs:
-    data: dict[str, Any] = tomllib.loads(
-        files("tdqs_mcp.code").joinpath("data", "commands.toml").read_text(encoding="utf-8")
-    )
+    data = read_table("commands", package="code")
     entries: dict[str, list[_CommandEntry]] = {}
     for row in data["command"]:
         entry = _CommandEntry(

@@ -22,57 +22,14 @@ from tdqs_mcp.code.nodes import (
 from tdqs_mcp.code.project import NameScope, last_name
 from tdqs_mcp.code.registrations import GIVEN, is_context
 from tdqs_mcp.code.resolution import MODELS
+from tdqs_mcp.facts.lexicon import read_table
 
 Schema = dict[str, Any]
 
-_PLAIN: Mapping[str, Schema] = {
-    "str": {"type": "string"},
-    "int": {"type": "integer"},
-    "float": {"type": "number"},
-    "Decimal": {"anyOf": [{"type": "number"}, {"type": "string"}]},
-    "bool": {"type": "boolean"},
-    "None": {"type": "null"},
-    "bytes": {"type": "string", "format": "binary"},
-    "object": {},
-    "Any": {},
-    "datetime": {"type": "string", "format": "date-time"},
-    "date": {"type": "string", "format": "date"},
-    "time": {"type": "string", "format": "time"},
-    "timedelta": {"type": "string", "format": "duration"},
-    "Path": {"type": "string", "format": "path"},
-    "UUID": {"type": "string", "format": "uuid"},
-    "AnyUrl": {"type": "string", "format": "uri", "minLength": 1},
-    "HttpUrl": {"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083},
-    "EmailStr": {"type": "string", "format": "email"},
-    "PositiveInt": {"type": "integer", "exclusiveMinimum": 0},
-    "NonNegativeInt": {"type": "integer", "minimum": 0},
-    "StrictStr": {"type": "string"},
-    "StrictInt": {"type": "integer"},
-    "StrictBool": {"type": "boolean"},
-    "dict": {"type": "object", "additionalProperties": True},
-    "list": {"type": "array", "items": {}},
-    "set": {"type": "array", "items": {}, "uniqueItems": True},
-    "tuple": {"type": "array", "items": {}},
-}
-_CONTAINERS = {
-    **dict.fromkeys("dict Dict Mapping MutableMapping".split(), "dict"),
-    **dict.fromkeys("list List Sequence Iterable Collection MutableSequence".split(), "list"),
-    **dict.fromkeys("set Set frozenset FrozenSet".split(), "set"),
-    **dict.fromkeys("tuple Tuple".split(), "tuple"),
-}
-_CONSTRAINTS = {
-    "ge": "minimum",
-    "gt": "exclusiveMinimum",
-    "le": "maximum",
-    "lt": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-    "pattern": "pattern",
-    "regex": "pattern",
-    "title": "title",
-    "description": "description",
-    "examples": "examples",
-    "deprecated": "deprecated",
-}
+_TYPES = read_table("types", package="code")["python"]
+_PLAIN: Mapping[str, Schema] = _TYPES["plain"]
+_CONTAINERS = {name: kind for kind, names in _TYPES["containers"].items() for name in names.split()}
+_CONSTRAINTS: Mapping[str, str] = _TYPES["constraints"]
 _NUMBERS = frozenset("minimum exclusiveMinimum maximum exclusiveMaximum multipleOf".split())
 _MISSING = object()
 _ENUMS = frozenset("Enum StrEnum IntEnum".split())

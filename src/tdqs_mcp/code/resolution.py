@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 
-from tdqs_mcp.code.knowledge import Knowledge
+from tdqs_mcp.code.knowledge import Knowledge, read_knowledge
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -95,9 +95,8 @@ _CONTEXT_PART = re.compile(r"\.Context(\(\))?\.\w+(\(\))?$")
 class Resolution(ABC):
     """Names of a project; `Interpreter` evaluates what they are bound to."""
 
-    def __init__(self, project: Project, knowledge: Knowledge) -> None:
+    def __init__(self, project: Project) -> None:
         self.project = project
-        self.knowledge = knowledge
         self.trace = CallTrace()
         self._conditions: tuple[str, ...] = ()
         self._unclear = 0  # conditions around what is followed that no parameter decides
@@ -120,6 +119,10 @@ class Resolution(ABC):
         self.log_file = ""  # line that makes a logger write to a file
         self.records: dict[str, tuple[SyntaxNode, NameScope]] = {}
         """The definitions of tools, by name, where they are written out as records."""
+
+    def knowledge(self, module: ProjectModule) -> Knowledge:
+        """Return what is known of the libraries of a module's language."""
+        return read_knowledge(module.tree.language)
 
     def scope_of(self, module: ProjectModule) -> NameScope:
         """Return the scope at the top of a module."""
@@ -194,7 +197,7 @@ class Resolution(ABC):
         if scope.function is not None or not isinstance(first, SyntaxNode) or not scope.module.tree.bundled:
             return ""
         package = scope.module.package_at(first.line)
-        return package if package and self.knowledge.is_library(package) else ""
+        return package if package and read_knowledge("script").is_library(package) else ""
 
     def _bound(self, binding: Binding, scope: NameScope) -> Value:
         match binding:
@@ -285,7 +288,9 @@ class Resolution(ABC):
             case Listing(values=content) | Dictionary(items=content) | External(arguments=content) if content:
                 return False
             case External(name=name):
-                return name.endswith("()") and self.knowledge.is_content(f"{name}.get", is_python="." in name)
+                return name.endswith("()") and read_knowledge("python" if "." in name else "script").is_content(
+                    f"{name}.get"
+                )
             case _:
                 return isinstance(value, Listing | Dictionary)
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.knowledge import DESTROYS, Knowledge
+from tdqs_mcp.code.knowledge import DESTROYS
 from tdqs_mcp.code.nodes import CallSite, Import, Module, SyntaxNode
 from tdqs_mcp.code.project import Project, last_name
 from tdqs_mcp.code.python_nodes import read_python
@@ -60,7 +60,7 @@ def find_tools(
     if not modules:
         reason = f" ({problems[0]})" if problems else ""
         raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read{reason}")
-    interpreter = Interpreter(Project(modules), Knowledge())
+    interpreter = Interpreter(Project(modules))
     return interpreter, Finder(interpreter).find(), problems
 
 

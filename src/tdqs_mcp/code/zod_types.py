@@ -7,48 +7,13 @@ from typing import Any
 from tdqs_mcp.code.constants import ConstantReader, Expression, SourceText, UnreadError, kinds_of
 from tdqs_mcp.code.nodes import Attribute, CallSite, Collection, Function, Literal, Name, ObjectLiteral, Other, Return
 from tdqs_mcp.code.project import last_name
+from tdqs_mcp.facts.lexicon import read_table
 
 Schema = dict[str, Any]
 
-_PLAIN: Mapping[str, Schema] = {
-    "string": {"type": "string"},
-    "number": {"type": "number"},
-    "int": {"type": "integer"},
-    "bigint": {"type": "integer"},
-    "boolean": {"type": "boolean"},
-    "null": {"type": "null"},
-    "any": {},
-    "unknown": {},
-    "date": {"type": "string", "format": "date-time"},
-    "url": {"type": "string", "format": "uri"},
-    "email": {"type": "string", "format": "email"},
-    "uuid": {"type": "string", "format": "uuid"},
-}
-_FORMATS = {
-    "email": "email",
-    "url": "uri",
-    "uuid": "uuid",
-    "datetime": "date-time",
-    "date": "date",
-    "time": "time",
-    "ipv4": "ipv4",
-}
-_KEEPING = frozenset(
-    "trim toLowerCase toUpperCase refine superRefine transform pipe strict strip readonly brand finite safe check "
-    "openapi overwrite normalize register".split()
-)
-_NUMBERS: Mapping[str, tuple[str, Any]] = {
-    "positive": ("exclusiveMinimum", 0),
-    "nonnegative": ("minimum", 0),
-    "negative": ("exclusiveMaximum", 0),
-    "nonpositive": ("maximum", 0),
-    "gte": ("minimum", None),
-    "gt": ("exclusiveMinimum", None),
-    "lte": ("maximum", None),
-    "lt": ("exclusiveMaximum", None),
-    "multipleOf": ("multipleOf", None),
-    "step": ("multipleOf", None),
-}
+_TYPES = read_table("types", package="code")["zod"]
+_PLAIN: Mapping[str, Schema] = _TYPES["plain"]
+_KEEPING = frozenset(_TYPES["keeping"].split())
 _SIZES = {"string": "Length", "array": "Items"}
 CONVERTERS = frozenset("zodToJsonSchema toJSONSchema toJsonSchema".split())
 
@@ -206,14 +171,10 @@ class ZodSchemas(ConstantReader):
                 return {"type": "array", "items": schema}, False
             case "min" | "max" | "length" | "nonempty":
                 return schema | _size(schema, word, 1 if word == "nonempty" else constants()), is_optional
-            case "int":
-                return schema | {"type": "integer"}, is_optional
             case "regex":
                 return schema | {"pattern": self._pattern(arguments[0])}, is_optional
             case "startsWith":
                 return schema | {"pattern": f"^{re.escape(constants())}"}, is_optional
-            case "passthrough" | "loose":
-                return schema | {"additionalProperties": True}, is_optional
             case "or":
                 return {"anyOf": [schema, self._plain(arguments[0])]}, is_optional
             case "extend" | "merge" | "safeExtend":
@@ -230,11 +191,10 @@ class ZodSchemas(ConstantReader):
                 return schema | {"required": required}, is_optional
             case _ if word in _KEEPING:
                 return schema, is_optional
-            case _ if word in _NUMBERS:
-                key, value = _NUMBERS[word]
-                return schema | {key: constants() if value is None else value}, is_optional
-            case _ if word in _FORMATS:
-                return schema | {"format": _FORMATS[word]}, is_optional
+            case _ if word in _TYPES["fixed"]:
+                return schema | _TYPES["fixed"][word], is_optional
+            case _ if word in _TYPES["bounds"]:
+                return schema | {_TYPES["bounds"][word]: constants()}, is_optional
             case _:
                 raise UnreadError(f"{word}() of a type cannot be read at {here.place}")
 

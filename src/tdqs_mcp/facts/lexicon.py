@@ -44,9 +44,9 @@ _PART = re.compile(r"\{([a-z_]+)\}")
 
 
 @cache
-def read_table(name: str) -> Mapping[str, Any]:
-    """A data file of this package, such as `en` or `wording`."""
-    return tomllib.loads(files("tdqs_mcp.facts").joinpath("data", f"{name}.toml").read_text(encoding="utf-8"))
+def read_table(name: str, package: str = "facts") -> Mapping[str, Any]:
+    """A data file of a package, such as `en` or `wording`."""
+    return tomllib.loads(files(f"tdqs_mcp.{package}").joinpath("data", f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache
