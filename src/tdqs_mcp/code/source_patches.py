@@ -409,7 +409,7 @@ class _Placement:
         after = str(self.change.after)
         if isinstance(node, Other) and node.operator == DOCSTRING:
             return self._entry(module, node)
-        code = module.tree.text[slice(*node.span)].decode("utf-8", "replace")
+        code = _code_at(module, node.span)
         if module.is_python and re.match(r"[rR]?[fF][rR]?['\"]", code):
             return "its text is an f-string"
         parts = node.parts if isinstance(node, Template) else [node]
@@ -430,14 +430,11 @@ class _Placement:
             return "its text has a name that may be used elsewhere"
         style = self._style(module)
         source = module.tree.text
-        start = source.rfind(b"\n", 0, node.span[0]) + 1
-        line = source[start : node.span[0]].decode("utf-8", "replace")
+        line = _line_at(module, node.span[0])
         before, behind = source[: node.span[0]].rstrip(), source[node.span[1] :].lstrip()
         is_enclosed = "\n" in code or (before.endswith(b"(") and behind.startswith(b")"))
-        indent = line[: len(line) - len(line.lstrip())]
-        return self._replaced(
-            module, node, style.wrapped(after, code, column=len(line), indent=indent, is_enclosed=is_enclosed)
-        )
+        text = style.wrapped(after, code, column=len(line), indent=_indent(line), is_enclosed=is_enclosed)
+        return self._replaced(module, node, text)
 
     def _is_note(self, origin: Expression | None) -> bool:
         """Return whether a text stands bare in `Annotated[…]`, which only some SDKs take for a description."""
@@ -454,8 +451,7 @@ class _Placement:
         old, before, style = str(node.value), str(self.change.before or ""), self._style(module)
         margin = _margin(old) or self._body_indent(module)
         quote = re.match(r"\w*('''|\"\"\"|'|\")", code)
-        line = module.tree.text.rfind(b"\n", 0, node.span[0]) + 1
-        column = len(module.tree.text[line : node.span[0]].decode("utf-8", "replace")) + len(quote[0] if quote else "")
+        column = len(_line_at(module, node.span[0])) + len(quote[0] if quote else "")
         outer = len(old) - len(old.lstrip())
         column = len(margin) if "\n" in old[:outer] else column
         new = style.docstring(_unindented(str(self.change.after), before), old.strip(), margin=margin, column=column)
@@ -470,12 +466,12 @@ class _Placement:
 
     def _entry(self, module: ProjectModule, node: Other) -> Outcome:
         """Return new words for what a docstring says of a parameter."""
-        old = module.tree.text[slice(*node.span)].decode("utf-8", "replace")
+        old = _code_at(module, node.span)
         function = self._function
         docstring = function.node.docstring if function and isinstance(function.node, Function) else None
-        code = module.tree.text[slice(*docstring.span)].decode("utf-8", "replace") if docstring else ""
+        code = _code_at(module, docstring.span) if docstring else ""
         line, style = _line_at(module, node.span[0]), self._style(module)
-        margin = line[: len(line) - len(line.lstrip())] + (style.unit if line.strip() else "")
+        margin = _indent(line) + (style.unit if line.strip() else "")
         new = style.docstring(str(self.change.after), old, margin=margin, column=len(line))
         inner = _inside(style, new, code) if "\\" not in old else None
         return "its docstring holds what a change would lose" if inner is None else self._replaced(module, node, inner)
@@ -500,7 +496,7 @@ class _Placement:
         if self.change.before:
             return "its function has no docstring, so its words come from elsewhere"
         start = module.tree.text.rfind(b"\n", 0, function.body.span[0]) + 1
-        indent = module.tree.text[start : function.body.span[0]].decode("utf-8", "replace").removesuffix("@")
+        indent = _line_at(module, function.body.span[0]).removesuffix("@")
         if indent.strip():
             return "its function stands on one line"
         style = self._style(module)
@@ -588,10 +584,8 @@ class _Placement:
         if origin is not None and not origin.scope.module.is_python and is_description:
             style, end = self._style(origin.scope.module), origin.node.span[1]
             line = _line_at(origin.scope.module, end)
-            indent = line[: len(line) - len(line.lstrip())]
-            text = style.wrapped(
-                str(self.change.after), "", column=len(line) + len(".describe()"), indent=indent, is_enclosed=True
-            )
+            column, after = len(line) + len(".describe()"), str(self.change.after)
+            text = style.wrapped(after, "", column=column, indent=_indent(line), is_enclosed=True)
             code = f".describe({text})"
             return [SourceEdit(module=origin.scope.module, start=end, end=end, code=code, slot="describe")]
         if value is MISSING and self._function is not None and is_description and not lost:
@@ -636,8 +630,7 @@ class _Placement:
             if spelled is None:
                 return f"{name} cannot be imported there without a risk"
         style, after = self._style(module), str(self.change.after)
-        line = _line_at(module, start)
-        deep = line[: len(line) - len(line.lstrip())] + style.unit
+        deep = _indent(_line_at(module, start)) + style.unit
         whole = f"{names['Field']}(description={style.text(after)})"
         is_long = len(_line_at(module, start, is_whole=True)) + len(whole) + len("Annotated[, ]") > style.width
         text = style.wrapped(
@@ -648,14 +641,11 @@ class _Placement:
         imports = [_import(module, name) for name in _DESCRIBED if names[name] == name and name not in module.bindings]
         if _metadata(slot.annotation):
             return [SourceEdit(module=module, start=end - 1, end=end - 1, code=f", {field}", slot="field"), *imports]
-        code = module.tree.text[start:end].decode("utf-8", "replace")
+        code = _code_at(module, slot.annotation.span)
         inner = (
             f"{new}{deep}{code},{new}{deep}{field},{new}{deep[: -len(style.unit)]}" if is_long else f"{code}, {field}"
         )
-        return [
-            SourceEdit(module=module, start=start, end=end, code=f"{names['Annotated']}[{inner}]"),
-            *imports,
-        ]
+        return [SourceEdit(module=module, start=start, end=end, code=f"{names['Annotated']}[{inner}]"), *imports]
 
     def _added(self, here: Expression, members: Mapping[str, object]) -> Outcome:
         """Return the edits that add members to a call or an object, behind the last one."""
@@ -663,15 +653,13 @@ class _Placement:
         is_object = isinstance(node, ObjectLiteral)
         if isinstance(node, CallSite) and "**" in node.keywords:
             return "its call takes keywords from elsewhere"
-        if isinstance(node, CallSite):
-            values = [*node.arguments, *node.keywords.values()]
-            keys = list(node.keywords)
-        else:
-            assert isinstance(node, ObjectLiteral)  # noqa: S101
-            values, keys = [value for _, value in node.items], [key for key, _ in node.items]
         start, end = node.span
         if isinstance(node, CallSite):
             start = module.tree.text.find(b"(", node.function.span[1])
+            values, keys = [*node.arguments, *node.keywords.values()], list(node.keywords)
+        else:
+            assert isinstance(node, ObjectLiteral)  # noqa: S101
+            values, keys = [value for _, value in node.items], [key for key, _ in node.items]
         if not members.keys().isdisjoint(map(camel, keys)):
             return "its value is computed"
         last = max((value.span for value in values), key=lambda span: span[1], default=(0, 0))
@@ -681,8 +669,7 @@ class _Placement:
         is_snake = isinstance(node, CallSite) and any("_" in key for key in keys)
         is_quoted = module.is_python or re.match(rb"\{\s*[\"']", code) is not None
         style = self._style(module)
-        line = _line_at(module, last[0] or start)
-        indent = line[: len(line) - len(line.lstrip())]
+        indent = _indent(_line_at(module, last[0] or start))
         edits = []
         for key, value in members.items():
             name = re.sub("(?=[A-Z])", "_", key).lower() if is_snake else key
@@ -708,8 +695,7 @@ class _Placement:
     def _body_indent(self, module: ProjectModule) -> str:
         function = self._function
         body = function.node.body if function and isinstance(function.node, Function) else None
-        start = body.span[0] if body else 0
-        return module.tree.text[module.tree.text.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")
+        return _line_at(module, body.span[0] if body else 0)
 
     def _style(self, module: ProjectModule) -> Style:
         return self.tools.file(module).style
@@ -789,8 +775,7 @@ def _insert(
         at = _skip(source, last, close)
     comma = at if source[at : at + 1] == b"," else None
     behind = last if comma is None else comma + 1
-    line = _line_at(module, first)
-    indent = line[: len(line) - len(line.lstrip())]
+    indent = _indent(_line_at(module, first))
     if b"\n" not in source[behind:close]:
         is_long = len(_line_at(module, first, is_whole=True)) + sum(len(code) + 2 for code in codes) > style.width
         space = f"{newline}{indent}{style.unit}" if is_long else " "
@@ -808,6 +793,14 @@ def _insert(
     if until == behind:
         return [TextEdit(start=behind, end=behind, text=f",{text}")]
     return [TextEdit(start=last, end=last, text=","), TextEdit(start=until, end=until, text=text)]
+
+
+def _code_at(module: ProjectModule, span: tuple[int, int]) -> str:
+    return module.tree.text[slice(*span)].decode("utf-8", "replace")
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _line_at(module: ProjectModule, offset: int, *, is_whole: bool = False) -> str:
@@ -829,8 +822,7 @@ def _margin(text: str) -> str:
     later = [line for line in text.split("\n")[1:] if line.strip()]
     if not later:
         return ""
-    shortest = min(later, key=lambda line: len(line) - len(line.lstrip()))
-    return shortest[: len(shortest) - len(shortest.lstrip())]
+    return min(map(_indent, later), key=len)
 
 
 def _unindented(text: str, before: str) -> str:
