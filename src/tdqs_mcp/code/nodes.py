@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, fields
 class SyntaxNode:
     """An expression or a statement."""
 
-    line: int
-    """From 1."""
+    line: int = 0
+    """From 1; a reader sets it with the span, unless it is not the first line: that of a method's name in a chain."""
 
     span: tuple[int, int] = (0, 0)
     """Offset of the first byte and behind the last one in the file's UTF-8 text; zeros of what stands nowhere."""

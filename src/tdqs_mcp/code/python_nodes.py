@@ -88,6 +88,7 @@ class _Reader:
     def statement(self, statement: ast.stmt) -> list[SyntaxNode]:
         nodes = self._statement(statement)
         for node in nodes:
+            node.line = node.line or statement.lineno
             if not node.span[1]:
                 node.span = self.span(statement)
         return nodes
@@ -100,61 +101,43 @@ class _Reader:
             case ast.ClassDef():
                 return [self.class_(statement)]
             case ast.Return(value=value):
-                return [Return(line=line, value=self.expression(value, line))]
+                return [Return(value=self.expression(value, line))]
             case ast.Assign(targets=targets, value=value):
                 node = self.expression(value)
-                return [Assign(line=line, target=self.expression(target), value=node) for target in targets]
+                return [Assign(target=self.expression(target), value=node) for target in targets]
             case ast.AnnAssign(target=target, value=value, annotation=annotation):
-                return [
-                    Assign(
-                        line=line,
-                        target=self.expression(target),
-                        value=self.expression(value, line),
-                        annotation=self.expression(annotation),
-                    )
-                ]
+                node, kind = self.expression(value, line), self.expression(annotation)
+                return [Assign(target=self.expression(target), value=node, annotation=kind)]
             case ast.AugAssign(target=target, value=value):
                 both = [self.expression(target), self.expression(value)]
-                return [Assign(line=line, target=both[0], value=_sum(both, line))]
+                return [Assign(target=both[0], value=_sum(both, line))]
             case ast.For() | ast.AsyncFor():
                 element = Element(line=line, iterable=self.expression(statement.iter))
                 bound = Assign(line=line, target=self.expression(statement.target), value=element)
                 body = self.block(statement.body, line)
                 body.statements.insert(0, bound)
-                return [Loop(line=line, body=body), *self.block(statement.orelse, line).statements]
+                return [Loop(body=body), *self.block(statement.orelse, line).statements]
             case ast.While(test=test, body=body, orelse=orelse):
-                return [
-                    Loop(line=line, body=Block(line=line, statements=[self.condition(test, body, orelse, line)])),
-                ]
+                return [Loop(body=Block(line=line, statements=[self.condition(test, body, orelse, line)]))]
             case ast.If(test=test, body=body, orelse=orelse):
                 return [self.condition(test, body, orelse, line)]
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
                 return [node for item in items for node in self.entered(item, line)] + self.block(body, line).statements
             case ast.Raise(exc=error):
-                return [Raise(line=line, value=self.expression(error, line))]
+                return [Raise(value=self.expression(error, line))]
             case ast.Try() | ast.TryStar():
                 handlers = [self.block(handler.body, handler.lineno) for handler in statement.handlers]
                 rest = [*statement.orelse, *statement.finalbody]
-                attempt = Try(line=line, body=self.block(statement.body, line), handlers=handlers)
+                attempt = Try(body=self.block(statement.body, line), handlers=handlers)
                 return [attempt, *self.block(rest, line).statements]
             case ast.Import(names=names):
+                tops = {alias: alias.name.partition(".")[0] for alias in names if not alias.asname}
                 return [
-                    Import(
-                        line=line,
-                        names={
-                            alias.asname or alias.name.partition(".")[0]: (
-                                alias.name if alias.asname else alias.name.partition(".")[0],
-                                "",
-                            )
-                            for alias in names
-                        },
-                    )
+                    Import(names={alias.asname or tops[alias]: (tops.get(alias, alias.name), "") for alias in names})
                 ]
             case ast.ImportFrom(names=names):
                 module = self.origin(statement)
-                return [
-                    Import(line=line, names={alias.asname or alias.name: (module, alias.name) for alias in names}),
-                ]
+                return [Import(names={alias.asname or alias.name: (module, alias.name) for alias in names})]
             case ast.Match(subject=subject, cases=cases):
                 return [self.match(self.expression(subject), cases, line)]
             case ast.Expr(value=value):
@@ -162,9 +145,9 @@ class _Reader:
             case ast.Assert(test=test):
                 return [self.expression(test)]
             case ast.Global(names=names):
-                return [Other(line=line, parts=[Name(line=line, id=name) for name in names], operator="global")]
+                return [Other(parts=[Name(line=line, id=name) for name in names], operator="global")]
             case ast.Delete(targets=targets):
-                return [Other(line=line, parts=[self.expression(target) for target in targets], operator="del")]
+                return [Other(parts=[self.expression(target) for target in targets], operator="del")]
             case _:
                 return []
 
@@ -222,9 +205,7 @@ class _Reader:
             parameters.append(self.parameter(arguments.kwarg, None, "**"))
         if isinstance(node, ast.Lambda):
             body = Block(line=node.lineno, statements=[Return(line=node.lineno, value=self.expression(node.body))])
-            return Function(
-                line=node.lineno, name="", parameters=parameters, body=body, end=node.end_lineno or node.lineno
-            )
+            return Function(name="", parameters=parameters, body=body, end=node.end_lineno or node.lineno)
         decorators = [self.expression(decorator) for decorator in node.decorator_list]
         return Function(
             line=node.lineno,
@@ -297,6 +278,7 @@ class _Reader:
         if node is None:
             return Literal(line=line, value=None)
         read = self._expression(node)
+        read.line = read.line or node.lineno
         if not read.span[1]:  # `await x` is x, which has its own
             read.span = self.span(node)
         return read
@@ -305,50 +287,48 @@ class _Reader:
         line = node.lineno
         match node:
             case ast.Constant(value=value) if value is ...:
-                return Other(line=line, operator="...")
+                return Other(operator="...")
             case ast.Constant(value=value):
-                return Literal(line=line, value=value if isinstance(value, str | int | float | bool) else None)
+                return Literal(value=value if isinstance(value, str | int | float | bool) else None)
             case ast.Name(id=name):
-                return Name(line=line, id=name)
+                return Name(id=name)
             case ast.Attribute(value=value, attr=key):
                 return Attribute(line=node.end_lineno or line, value=self.expression(value), key=key)
             case ast.Subscript(value=value, slice=ast.Constant(value=str() as key)):
-                return Attribute(line=line, value=self.expression(value), key=key)
+                return Attribute(value=self.expression(value), key=key)
             case ast.Subscript(value=value, slice=key):
                 return Subscript(
-                    line=line,
                     value=self.expression(value),
                     key=self.expression(key),
                     is_slice=isinstance(key, ast.Slice),
                 )
             case ast.Slice(lower=lower, upper=upper):
-                return Collection(line=line, values=[self.expression(bound, line) for bound in (lower, upper)])
+                return Collection(values=[self.expression(bound, line) for bound in (lower, upper)])
             case ast.Starred(value=value):
-                return Spread(line=line, value=self.expression(value))
+                return Spread(value=self.expression(value))
             case ast.Await(value=value) | ast.NamedExpr(value=value) as inner:
                 if isinstance(inner, ast.NamedExpr):
-                    return Assign(line=line, target=self.expression(inner.target), value=self.expression(value))
+                    return Assign(target=self.expression(inner.target), value=self.expression(value))
                 awaited = self.expression(value)
                 if isinstance(awaited, CallSite):
                     awaited.is_awaited = True
                 return awaited
             case ast.Yield(value=value) | ast.YieldFrom(value=value):
-                return Return(line=line, value=self.expression(value, line))
+                return Return(value=self.expression(value, line))
             case ast.Call():
                 return self.call(node)
             case ast.JoinedStr(values=values):
-                return Template(line=line, parts=[self.expression(value) for value in values])
+                return Template(parts=[self.expression(value) for value in values])
             case ast.FormattedValue(value=value):
                 return self.expression(value)
             case ast.Dict(keys=keys, values=values):
                 items = [(_key(key), self.expression(value)) for key, value in zip(keys, values, strict=True)]
                 computed = {place: self.expression(key) for place, key in enumerate(keys) if not _key(key)}
-                return ObjectLiteral(line=line, items=items, end=node.end_lineno or line, keys=computed)
+                return ObjectLiteral(items=items, end=node.end_lineno or line, keys=computed)
             case ast.List(elts=values) | ast.Tuple(elts=values) | ast.Set(elts=values):
-                return Collection(line=line, values=[self.expression(value) for value in values])
+                return Collection(values=[self.expression(value) for value in values])
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
                 return Compare(
-                    line=line,
                     left=self.expression(left),
                     operator=_OPERATORS[type(operator)],
                     right=self.expression(right),
@@ -357,23 +337,22 @@ class _Reader:
                 pairs = zip([left, *rights], operators, rights, strict=False)
                 chain = [ast.Compare(left=first, ops=[sign], comparators=[right]) for first, sign, right in pairs]
                 tests = [self.expression(ast.copy_location(part, node)) for part in chain]
-                return Logic(line=line, operator="and", values=tests)
+                return Logic(operator="and", values=tests)
             case ast.BoolOp(op=operator, values=values):
                 name = "and" if isinstance(operator, ast.And) else "or"
-                return Logic(line=line, operator=name, values=[self.expression(value) for value in values])
+                return Logic(operator=name, values=[self.expression(value) for value in values])
             case ast.UnaryOp(op=ast.Not(), operand=value):
-                return Logic(line=line, operator="not", values=[self.expression(value)])
+                return Logic(operator="not", values=[self.expression(value)])
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-                return Literal(line=line, value=-value)
+                return Literal(value=-value)
             case ast.BinOp(left=left, op=ast.Add() | ast.Mod() as operator, right=right):
                 both = [self.expression(left), self.expression(right)]
-                return _sum(both, line) if isinstance(operator, ast.Add) else _sum(both, line, "%")
+                return _sum(both, line, "+" if isinstance(operator, ast.Add) else "%")
             case ast.BinOp(left=left, op=operator, right=right):
                 sign = "/" if isinstance(operator, ast.Div) else "|" if isinstance(operator, ast.BitOr) else ""
-                return Other(line=line, parts=[self.expression(left), self.expression(right)], operator=sign)
+                return Other(parts=[self.expression(left), self.expression(right)], operator=sign)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return Choice(
-                    line=line,
                     test=self.expression(test),
                     body=self.expression(body),
                     otherwise=self.expression(orelse),
@@ -381,15 +360,14 @@ class _Reader:
             case ast.Lambda():
                 return self.function(node)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-                return self.comprehension(
-                    node.generators, Collection(line=line, values=[self.expression(node.elt)]), line
-                )
+                element = Collection(line=line, values=[self.expression(node.elt)])
+                return self.comprehension(node.generators, element, line)
             case ast.DictComp(key=key, value=value):
                 entry = ObjectLiteral(line=line, items=[("", self.expression(value))])
                 return self.comprehension(node.generators, entry, line, self.expression(key))
             case _:
                 parts = [self.expression(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
-                return Other(line=line, parts=parts)
+                return Other(parts=parts)
 
     def comprehension(
         self, generators: list[ast.comprehension], result: SyntaxNode, line: int, *keys: SyntaxNode
@@ -399,7 +377,7 @@ class _Reader:
             element = Element(line=line, iterable=self.expression(generator.iter))
             parts.append(Assign(line=line, target=self.expression(generator.target), value=element))
             parts += [self.expression(test) for test in generator.ifs]
-        return Other(line=line, parts=[*parts, *keys, result], operator="comprehension")
+        return Other(parts=[*parts, *keys, result], operator="comprehension")
 
     def call(self, node: ast.Call) -> CallSite:
         keywords = {keyword.arg: self.expression(keyword.value) for keyword in node.keywords if keyword.arg}

@@ -115,7 +115,9 @@ def _block(tree: Tree | None, line: int) -> Block:
 
 def _statements(trees: list[Tree]) -> Iterator[SyntaxNode]:
     for tree in trees:
-        yield from _statement(tree)
+        for node in _statement(tree):
+            node.line = node.line or _line(tree)
+            yield node
 
 
 def _statement(tree: Tree) -> Iterator[SyntaxNode]:
@@ -128,12 +130,11 @@ def _statement(tree: Tree) -> Iterator[SyntaxNode]:
                 if declarator.type == "variable_declarator":
                     yield _declared(declarator)
         case "return_statement":
-            yield Return(line=line, value=_first(tree, line))
+            yield Return(value=_first(tree, line))
         case "throw_statement":
-            yield Raise(line=line, value=_first(tree, line))
+            yield Raise(value=_first(tree, line))
         case "if_statement":
             yield If(
-                line=line,
                 test=_field(tree, "condition"),
                 body=_block(tree.child_by_field_name("consequence"), line),
                 otherwise=_block(tree.child_by_field_name("alternative"), line),
@@ -146,19 +147,19 @@ def _statement(tree: Tree) -> Iterator[SyntaxNode]:
             body = _block(tree.child_by_field_name("body"), line)
             if test is not None and test.is_named and test.type != "empty_statement":
                 body.statements.insert(0, _expression(test))
-            yield Loop(line=line, body=body)
+            yield Loop(body=body)
         case "for_in_statement":
             element = Element(line=line, iterable=_field(tree, "right"))
             body = _block(tree.child_by_field_name("body"), line)
             body.statements.insert(0, Assign(line=line, target=_field(tree, "left"), value=element))
-            yield Loop(line=line, body=body)
+            yield Loop(body=body)
         case "try_statement":
             handler = tree.child_by_field_name("handler")
             handlers = [_block(handler.child_by_field_name("body"), line)] if handler else []
             error = handler.child_by_field_name("parameter") if handler else None
             if error is not None:
                 handlers[0].statements.insert(0, Assign(line=line, target=_pattern(error), value=Other(line=line)))
-            yield Try(line=line, body=_block(tree.child_by_field_name("body"), line), handlers=handlers)
+            yield Try(body=_block(tree.child_by_field_name("body"), line), handlers=handlers)
             yield from _block(tree.child_by_field_name("finalizer"), line).statements
         case "statement_block" | "else_clause":
             yield from _statements(tree.named_children)
@@ -230,22 +231,21 @@ def _import(tree: Tree) -> Iterator[SyntaxNode]:
                     for specifier in (item for item in part.named_children if item.type == "import_specifier"):
                         name = _text(specifier.child_by_field_name("name")).strip("\"'")
                         names[_text(specifier.child_by_field_name("alias")) or name] = (module, name)
-    yield Import(line=_line(tree), names=names)
+    yield Import(names=names)
 
 
 def _export(tree: Tree) -> Iterator[SyntaxNode]:
-    line = _line(tree)
     source = tree.child_by_field_name("source")
     module = _string(source) if source else ""
     declaration = tree.child_by_field_name("declaration")
     value = tree.child_by_field_name("value")
     if declaration is not None:
-        nodes = list(_statement(declaration))
+        nodes = list(_statements([declaration]))
         yield from nodes
-        yield Export(line=line, names={name: name for node in nodes for name in _bound(node)})
+        yield Export(names={name: name for node in nodes for name in _bound(node)})
     elif value is not None:
-        yield Assign(line=line, target=Name(line=line, id="default"), value=_expression(value))
-        yield Export(line=line, names={"default": "default"})
+        yield Assign(target=Name(line=_line(tree), id="default"), value=_expression(value))
+        yield Export(names={"default": "default"})
     else:
         names: dict[str, str | tuple[str, str]] = {}
         for clause in (part for part in tree.named_children if part.type == "export_clause"):
@@ -255,7 +255,7 @@ def _export(tree: Tree) -> Iterator[SyntaxNode]:
                 names[alias] = (module, name) if module else name
         if module and not names:
             names[f"*{module}"] = (module, "")
-        yield Export(line=line, names=names)
+        yield Export(names=names)
 
 
 def _bound(node: SyntaxNode) -> list[str]:
@@ -290,6 +290,7 @@ def _arguments(tree: Tree | None) -> list[Tree]:
 
 def _expression(tree: Tree) -> SyntaxNode:
     node = _read(tree)
+    node.line = node.line or _line(tree)
     if not node.span[1]:  # `(x as T)` is x, which has its own
         node.span = (tree.start_byte, tree.end_byte)
     return node
@@ -315,18 +316,18 @@ def _read(tree: Tree) -> SyntaxNode:
             | "type_identifier"
             | "property_identifier"
         ):
-            return Name(line=line, id=_text(tree))
+            return Name(id=_text(tree))
         case "string":
-            return Literal(line=line, value=_string(tree))
+            return Literal(value=_string(tree))
         case "number":
-            return Literal(line=line, value=_number(_text(tree)))
+            return Literal(value=_number(_text(tree)))
         case "true" | "false":
-            return Literal(line=line, value=kind == "true")
+            return Literal(value=kind == "true")
         case "null" | "undefined":
-            return Literal(line=line, value=None)
+            return Literal(value=None)
         case "regex":
             pattern = Literal(line=line, value=_text(tree.child_by_field_name("pattern")))
-            return Other(line=line, parts=[pattern], operator="regex")
+            return Other(parts=[pattern], operator="regex")
         case "template_string":
             return _template(tree)
         case "member_expression":
@@ -335,42 +336,39 @@ def _read(tree: Tree) -> SyntaxNode:
         case "subscript_expression":
             index = tree.child_by_field_name("index")
             if index is not None and index.type == "string":
-                return Attribute(line=line, value=_field(tree, "object"), key=_string(index))
-            return Subscript(line=line, value=_field(tree, "object"), key=_field(tree, "index"))
+                return Attribute(value=_field(tree, "object"), key=_string(index))
+            return Subscript(value=_field(tree, "object"), key=_field(tree, "index"))
         case "call_expression":
             return _call(tree)
         case "new_expression":
             arguments = [_expression(part) for part in _arguments(tree.child_by_field_name("arguments"))]
-            return CallSite(
-                line=line, function=_field(tree, "constructor"), arguments=arguments, is_new=True, end=_end(tree)
-            )
+            return CallSite(function=_field(tree, "constructor"), arguments=arguments, is_new=True, end=_end(tree))
         case "object":
             return _record(tree)
         case "array":
-            return Collection(line=line, values=[_expression(part) for part in _arguments(tree)])
+            return Collection(values=[_expression(part) for part in _arguments(tree)])
         case "spread_element":
-            return Spread(line=line, value=_first(tree, line))
+            return Spread(value=_first(tree, line))
         case "assignment_expression" | "augmented_assignment_expression":
             left = tree.child_by_field_name("left")
             target = _pattern(left) if left else Other(line=line)
-            return Assign(line=line, target=target, value=_updated(tree))
+            return Assign(target=target, value=_updated(tree))
         case "binary_expression":
             return _binary(tree)
         case "unary_expression":
             argument = _field(tree, "argument")
             match _text(tree.child_by_field_name("operator")), argument:
                 case "!", _:
-                    return Logic(line=line, operator="not", values=[argument])
+                    return Logic(operator="not", values=[argument])
                 case "delete", _:
-                    return Other(line=line, parts=[argument], operator="del")
+                    return Other(parts=[argument], operator="del")
                 case "void", Literal():  # void 0
-                    return Literal(line=line, value=None)
+                    return Literal(value=None)
                 case "-", Literal(value=int() | float() as number):
-                    return Literal(line=line, value=-number)
-            return Other(line=line, parts=[argument])
+                    return Literal(value=-number)
+            return Other(parts=[argument])
         case "ternary_expression":
             return Choice(
-                line=line,
                 test=_field(tree, "condition"),
                 body=_field(tree, "consequence"),
                 otherwise=_field(tree, "alternative"),
@@ -378,15 +376,15 @@ def _read(tree: Tree) -> SyntaxNode:
         case "class_declaration" | "class" | "abstract_class_declaration":
             return _class(tree)
         case "sequence_expression":
-            return Other(line=line, parts=[_expression(part) for part in _arguments(tree)], operator=",")
+            return Other(parts=[_expression(part) for part in _arguments(tree)], operator=",")
         case "yield_expression" if not _is_awaiting(tree):
-            return Return(line=line, value=_first(tree, line))
+            return Return(value=_first(tree, line))
         case "yield_expression":
             return _first(tree, line)
         case "object_pattern" | "array_pattern":
             return _pattern(tree)
         case _:
-            return Other(line=line, parts=[_expression(part) for part in tree.named_children if part.type != "comment"])
+            return Other(parts=[_expression(part) for part in tree.named_children if part.type != "comment"])
 
 
 def _is_awaiting(tree: Tree) -> bool:
@@ -419,7 +417,6 @@ def _added(values: list[SyntaxNode], line: int, operator: str) -> SyntaxNode:
 
 
 def _binary(tree: Tree) -> SyntaxNode:
-    line = _line(tree)
     left, right = tree.child_by_field_name("left"), tree.child_by_field_name("right")
     operator = _text(tree.child_by_field_name("operator"))
     # A sum of a hundred strings is a hundred levels deep on its left side.
@@ -432,10 +429,10 @@ def _binary(tree: Tree) -> SyntaxNode:
         left = left.child_by_field_name("left")
     values = [_expression(part) for part in reversed([*parts, *([left] if left is not None else [])])]
     if operator in _OPERATORS:
-        return Compare(line=line, left=values[0], operator=_OPERATORS[operator], right=values[-1])
+        return Compare(left=values[0], operator=_OPERATORS[operator], right=values[-1])
     if operator in ("&&", "||", "??"):
-        return Logic(line=line, operator="and" if operator == "&&" else "or", values=values)
-    return _added(values, line, operator)
+        return Logic(operator="and" if operator == "&&" else "or", values=values)
+    return _added(values, _line(tree), operator)
 
 
 def _call(tree: Tree) -> SyntaxNode:
@@ -447,7 +444,7 @@ def _call(tree: Tree) -> SyntaxNode:
         values = [_expression(part) for part in _arguments(arguments)]
     if function is not None and function.type == "identifier" and _text(function) == "await":
         # `await (0, api.fetch)(url)` in what looks like no async function
-        return Other(line=_line(tree), parts=values, operator=",")
+        return Other(parts=values, operator=",")
     callee = _expression(function) if function is not None else Other(line=_line(tree))
     return CallSite(line=callee.line, function=callee, arguments=values, end=_end(tree))
 
@@ -481,7 +478,7 @@ def _record(tree: Tree) -> ObjectLiteral:
                 items.append((function.name, function))
             case "spread_element":
                 items.append(("...", _first(part, _line(part))))
-    return ObjectLiteral(line=_line(tree), items=items, end=_end(tree), keys=keys)
+    return ObjectLiteral(items=items, end=_end(tree), keys=keys)
 
 
 def _property(tree: Tree | None) -> str:
@@ -586,7 +583,6 @@ def _annotation(tree: Tree | None) -> SyntaxNode | None:
 
 
 def _class(tree: Tree) -> Class:
-    line = _line(tree)
     methods: dict[str, Function] = {}
     fields: dict[str, SyntaxNode] = {}
     annotations: dict[str, SyntaxNode] = {}
@@ -621,7 +617,6 @@ def _class(tree: Tree) -> Class:
                 if isinstance(statement, Assign) and isinstance(statement.target, Attribute):
                     fields[statement.target.key] = statement.value
     return Class(
-        line=line,
         name=_text(tree.child_by_field_name("name")),
         bases=bases,
         methods=methods,
