@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tdqs_mcp.code.calls import Calls
-from tdqs_mcp.code.knowledge import ADDS
+from tdqs_mcp.code.knowledge import ADDS, NAMES
 from tdqs_mcp.code.nodes import (
     Attribute,
     CallSite,
@@ -46,11 +46,7 @@ from tdqs_mcp.code.values import (
     unknown,
 )
 
-MUTATING = frozenset(
-    "append appendleft extend insert add update pop popleft popitem remove discard clear setdefault push unshift "
-    "shift splice set delete".split()
-)
-"""Methods that change a list, a set or a map."""
+MUTATING = NAMES["mutating"]
 
 _TAKING = frozenset(
     [" del", *(f".{word}()" for word in "pop popleft popitem remove discard clear delete splice".split())]
@@ -59,19 +55,7 @@ _TAKING = frozenset(
 
 _ADDING_ITEMS = frozenset([".append()", ".push()", ".add()", ".extend()", ".unshift()"])
 
-_COPYING = frozenset(
-    "list dict set tuple sorted str len int float bool repr sum min max copy deepcopy keys values items "
-    "map filter join split model_dump toString slice concat dumps stringify format isinstance any all "
-    "round abs enumerate zip".split()
-)
-"""Functions and methods whose result is new."""
-
-
-_ITERATING = frozenset("enumerate reversed sorted zip list".split())
-"""Functions whose items are those of what they are given."""
-
-_ENVIRONMENTS = frozenset(["os.environ", "process.env"])
-"""Settings of the process, which hold for all later calls."""
+_COPYING = NAMES["copying"]
 
 
 class Assignments(Calls):
@@ -186,7 +170,7 @@ class Assignments(Calls):
         SURE is what hangs on the receiver, unless it is new, or on a variable outside the function; maybe what a
         function gives back that was given some of it.
         """
-        if dotted_name(node) in _ENVIRONMENTS:
+        if dotted_name(node) in NAMES["environments"]:
             return SURE
         match node:
             case Name(id=name):
@@ -202,7 +186,7 @@ class Assignments(Calls):
                 value = self.lookup(name, frame)
                 is_other = isinstance(value, Closure | ClassValue | ModuleValue | External | Constant | Argument)
                 return SURE if not is_other or self._is_container(value, frame) else 0
-            case Element(iterable=CallSite(function=Name(id=name), arguments=arguments)) if name in _ITERATING:
+            case Element(iterable=CallSite(function=Name(id=name), arguments=arguments)) if name in NAMES["iterating"]:
                 return min(1, max((self._is_state(part, frame) for part in arguments), default=0))
             case Attribute(value=owner) | Subscript(value=owner) | Element(iterable=owner) | Spread(value=owner):
                 return self._is_state(owner, frame)

@@ -10,6 +10,7 @@ from tdqs_mcp.code.knowledge import (
     CLIENT,
     DESTROYS,
     MAKING,
+    NAMES,
     Spec,
     agreed_post,
     is_sql,
@@ -70,38 +71,10 @@ MAX_CANDIDATES = 3
 MAX_CONTEXTS = 12
 """Calls of one function with different arguments that are followed for one tool."""
 
-_PASS_THROUGH = frozenset(
-    "json.dumps JSON.stringify JSON.parse json.loads asyncio.wait_for asyncio.run asyncio.shield asyncio.create_task "
-    "asyncio.ensure_future Promise.resolve Object.freeze Object.assign typing.cast builtins.str builtins.list "
-    "builtins.dict builtins.tuple builtins.set builtins.sorted builtins.reversed builtins.enumerate builtins.iter "
-    "anyio.run structuredClone Array.from Object.values Object.entries String copy.deepcopy copy.copy "
-    "util.promisify contextlib.closing contextlib.aclosing contextlib.nullcontext contextlib.suppress "
-    "dataclasses.asdict attrs.asdict".split()
-)
-"""Calls whose result is their first argument, as far as effects and texts go."""
-
-_CONVERTING = frozenset(
-    "json.dumps JSON.stringify json.loads JSON.parse typing.cast builtins.dict copy.copy copy.deepcopy".split()
-)
-
-_EXTENDING = frozenset(["builtins.dict", "Object.assign"])
-"""Calls that make a map of one and further items: `dict(boat, berth=4)`."""
-
-_NUMERIC = frozenset(["builtins.int", "builtins.float", "Number", "parseInt", "parseFloat"])
-"""Calls that give back the number that they are given."""
-
-_DECLARING = frozenset(["dataclasses.field", "pydantic.Field", "attrs.field", "attr.ib"])
-"""Calls that declare a field, whose value is made with each object."""
 
 _MESSAGE_PART = re.compile(r"(?:^|\.)(?:TextContent|ImageContent|AudioContent|EmbeddedResource|CallToolResult)$")
 """Classes of the protocol's SDK, whose objects are what they are made with."""
 
-_WAITING = frozenset(["then", "catch", "finally"])
-"""Methods of what is itself waited for: `await previous.catch(…)`."""
-
-_GATHERING = frozenset(["asyncio.gather", "Promise.all", "Promise.allSettled", "Promise.race"])
-
-_RUNNING_FIRST = frozenset("asyncio.to_thread anyio.to_thread.run_sync starlette.concurrency.run_in_threadpool".split())
 
 _UNDEFINED = Constant(value=None)
 """What a script's function gets for an argument that a call leaves out."""
@@ -109,8 +82,6 @@ _UNDEFINED = Constant(value=None)
 
 _SHAPED = (Dictionary, Listing, Instance, Constant, PartialText)
 
-_AUTHORIZING = frozenset(["set_authorizer", "setAuthorizer"])
-"""Calls that hand a database a function that may refuse what the agent writes."""
 
 _CALLED_BACK = frozenset("file-delete file-move process command runs-code".split())
 """Effects of functions of libraries that are told of when the function is handed over, and not called by its name."""
@@ -433,7 +404,7 @@ class Calls(Resolution):
                 self._note_limit(argument, form, node.line, frame, FORM)
         if name == "functools.partial" and isinstance(first, Closure):
             return replace(first, leading=first.leading + arguments[1:])
-        if name in _RUNNING_FIRST or name.endswith((".run_in_executor", ".submit", ".to_thread")):
+        if name in NAMES["running_first"] or name.endswith((".run_in_executor", ".submit", ".to_thread")):
             index = 1 if name.endswith(".run_in_executor") else 0
             if len(arguments) > index and isinstance(arguments[index], Closure | External):
                 return self.call(arguments[index], replace(site, arguments=arguments[index + 1 :]))
@@ -454,10 +425,10 @@ class Calls(Resolution):
             return join([elements(first), *arguments[1:]])
         if name == "builtins.bool":
             return first
-        if name in _NUMERIC and isinstance(first, Argument):
+        if name in NAMES["numeric"] and isinstance(first, Argument):
             self._use(*arguments)
             return first
-        if name in _DECLARING:
+        if name in NAMES["declaring"]:
             return UNKNOWN
         if _MESSAGE_PART.search(name) and keywords and not arguments:
             self._use(*keywords.values())
@@ -476,15 +447,21 @@ class Calls(Resolution):
             settling = tuple(External(name=f"Promise.{word}") for word in ("resolve", "reject"))
             value = self.call(first, replace(site, arguments=settling, keywords={}))
             return unknown(value) if value == Constant(value=None) else value  # a callback settles it
-        self.trace.is_read_only |= _says_read_only(arguments, keywords) or last_name(node.function) in _AUTHORIZING
+        self.trace.is_read_only |= (
+            _says_read_only(arguments, keywords) or last_name(node.function) in NAMES["authorizing"]
+        )
         specs = self.knowledge(frame.module).lookup(name)
         handed = (External(name=f"{name}()"),) if any(spec.words == ("hands",) for spec in specs or ()) else ()
         self._call_back(site, handed)
-        if name in _GATHERING:
+        if name in NAMES["gathering"]:
             return Listing(values=arguments, parameters=parameters_of(arguments))
         if name == "Object.keys" and isinstance(first, Argument) and not first.name:
             return UNKNOWN  # names alone; `args[key]` with such a key is a use of all
-        if name in _EXTENDING and (isinstance(first, Dictionary) or _is_bare(first)) and (keywords or arguments[1:]):
+        if (
+            name in NAMES["extending"]
+            and (isinstance(first, Dictionary) or _is_bare(first))
+            and (keywords or arguments[1:])
+        ):
             parts = arguments if isinstance(first, Dictionary) else arguments[1:]
             items = (*(("...", value) for value in parts), *keywords.items())
             return bounded(Dictionary(items=items, parameters=parameters_of([*arguments, *keywords.values()])))
@@ -496,8 +473,8 @@ class Calls(Resolution):
             return entries_of(first)
         if name in ("importlib.import_module", "builtins.__import__") and first.parameters == frozenset():
             return self._imported_modules(frame.module, text_of(first) or "")
-        if name in _PASS_THROUGH and arguments:
-            if isinstance(first, Argument) and not first.name and name not in _CONVERTING:
+        if name in NAMES["passing"] and arguments:
+            if isinstance(first, Argument) and not first.name and name not in NAMES["converting"]:
                 self._use(first)  # Object.entries(args): whatever is in it
             return first
         self._use(*arguments, *keywords.values())
@@ -611,7 +588,7 @@ class Calls(Resolution):
         # `await boats.get(path)`: nothing of the language's own that is called `get` is waited for
         owner = function.value if isinstance(function, Attribute) else function
         is_short = name.islower()  # `get`; the framework's own `sendLoggingMessage` means one thing
-        is_waited_for = node.is_awaited and name not in _WAITING
+        is_waited_for = node.is_awaited and name not in NAMES["waiting"]
         is_other = target.is_handed_over or (is_short and (is_waited_for or CLIENT.search(last_name(owner))))
         is_open = specs is not None and is_other and all(spec.words == ("none",) for spec in specs)
         if specs is not None and not is_open:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tdqs_mcp.code.assignments import MUTATING, Assignments
 from tdqs_mcp.code.calls import holds
+from tdqs_mcp.code.knowledge import NAMES
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -60,19 +61,11 @@ from tdqs_mcp.code.values import (
     unknown,
 )
 
-_PARSING = frozenset("parse safeParse parseAsync safeParseAsync model_validate data arguments params copy".split())
-"""Members of all arguments, and calls that they go through, whose result is all arguments again."""
-
 _NO_ITEMS = Dictionary(items=())
 
-_LOGGING = frozenset("trace debug info warning warn error exception critical log print".split())
+_LOGGING = NAMES["logging"]
+_TRIMMING = NAMES["trimming"]
 
-_TRIMMING = frozenset("strip lower upper casefold trim toLowerCase toUpperCase".split())
-"""Methods of texts that change case or outer space alone."""
-
-_MAKING_MODELS = frozenset("model_validate model_validate_json model_construct parse_obj parse_raw".split())
-_DUMPING = frozenset("model_dump model_dump_json dict json".split())
-"""Methods of pydantic's models that make one, and that write one out."""
 
 _FIELD = re.compile(r"\{[^{}]*\}")
 """What `format` fills in."""
@@ -81,12 +74,6 @@ EXCLUDED = re.compile(r"(\w+) (?:!=|not in) (.+)")
 """The condition that a parameter has none of some values."""
 
 _NO_VALUES = Listing(values=())
-
-_BUILTIN_METHODS = frozenset(
-    "append extend add update items keys values pop get setdefault insert remove discard sort index count map filter "
-    "forEach push join slice concat find some every includes reduce flat flatMap sort reverse unshift splice has set "
-    "entries length copy clear shift at indexOf union difference intersection".split()
-)
 
 
 class Expressions(Assignments):
@@ -422,15 +409,17 @@ class Expressions(Assignments):
                 self.trace.has_record = True
                 with self.muted():
                     return self.evaluate(record, CallFrame(module=scope.module, parent=scope))
-            case External() if key in _PARSING and ALL in first.parameters and isinstance(first, Argument | Dictionary):
+            case External() if (
+                key in NAMES["parsing"] and ALL in first.parameters and isinstance(first, Argument | Dictionary)
+            ):
                 return first  # schema.parse(args), Model.model_validate(arguments)
-            case ClassValue() if key in _MAKING_MODELS and self.data_fields(owner):
+            case ClassValue() if key in NAMES["making_models"] and self.data_fields(owner):
                 self._use(*arguments)
                 return Instance(of=owner, parameters=parameters_of(arguments))
-            case Instance(of=model) if key in _DUMPING and (fields := self.data_fields(model)):
+            case Instance(of=model) if key in NAMES["dumping"] and (fields := self.data_fields(model)):
                 return self._dumped(owner, fields, node, frame)
             case Constant(value=str()) | PartialText() | Listing() | Dictionary():
-                if isinstance(owner, Listing | Dictionary) and owner != UNKNOWN and key not in _BUILTIN_METHODS:
+                if isinstance(owner, Listing | Dictionary) and owner != UNKNOWN and key not in NAMES["builtin_methods"]:
                     return None
                 self._call_back(PassedCall(node, frame, arguments, {}))
                 self._use(owner, *arguments)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tdqs_mcp.code.calls import ANY_STATEMENT, holds
 from tdqs_mcp.code.expressions import EXCLUDED, MIRRORED, Expressions
-from tdqs_mcp.code.knowledge import ADDS, PEER
+from tdqs_mcp.code.knowledge import ADDS, NAMES, PEER
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -54,9 +54,6 @@ from tdqs_mcp.code.values import (
     text_of,
     unknown,
 )
-
-_PROBING = frozenset("exists existsSync access accessSync stat statSync pathExists is_file isfile".split())
-"""Calls that tell whether a file is there."""
 
 
 class Interpreter(Expressions):
@@ -254,7 +251,7 @@ class Interpreter(Expressions):
 
     def _note_missing(self, probe: SyntaxNode | None, frame: CallFrame) -> None:
         """Note that a file is missing that a call asks for: `existsSync(path)`, `path.exists()`."""
-        if isinstance(probe, CallSite) and last_name(probe) in _PROBING:
+        if isinstance(probe, CallSite) and last_name(probe) in NAMES["probing"]:
             owner = probe.function.value if isinstance(probe.function, Attribute) else probe.function
             with self.muted():
                 paths = [self.evaluate(part, frame) for part in (*probe.arguments[:1], owner)]

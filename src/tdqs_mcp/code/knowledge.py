@@ -24,6 +24,11 @@ from tdqs_mcp.code.values import (
 from tdqs_mcp.facts.lexicon import read_table
 from tdqs_mcp.results.tool_code import is_local
 
+NAMES: Mapping[str, frozenset[str]] = {
+    kind: frozenset(names.split()) for kind, names in read_table("names", package="code").items()
+}
+"""Names in the code of servers by what they tell, as `data/names.toml` has them."""
+
 DESTROYS, ADDS = "destroys", "adds"
 
 PEER = "{}"
@@ -223,7 +228,7 @@ class Knowledge:
         owner, _, last = name.rpartition(".")
         containers = self.containers
         parts = owner.replace("()", "").split(".")
-        return last in _TAKING and any(".".join(parts[:length]) in containers for length in (1, 2))
+        return last in NAMES["taking"] and any(".".join(parts[:length]) in containers for length in (1, 2))
 
     def is_container(self, name: str) -> bool:
         """Return whether something was made by a container's own constructor and keeps what is put into it."""
@@ -411,12 +416,7 @@ def _purpose(name: str) -> str:
 
 _PATHS = "path_or_buf path buf excel_writer path_or_buffer file".split()
 
-_SENDING = frozenset(
-    "command "
-    "request requests http https api rest rpc graphql url response json data client retry fetch query call method "
-    "endpoint transport tool handler post execute run perform process".split()
-)
-"""Words of functions that send whatever they are told."""
+_SENDING = NAMES["sending"]
 
 
 def _endpoint(arguments: Sequence[Value]) -> str:
@@ -555,13 +555,6 @@ def _opened(mode: Value | None) -> LibraryEffect | None:
     return LibraryEffect("local-read", "open")
 
 
-_TAKING = frozenset("get pop popitem shift find at deref getStore peek".split())
-
-_DATA_METHODS = frozenset(
-    "replace push append pop shift unshift sort splice fill set add extend clear end get copy".split()
-)
-
-
 def _has_verb(name: str) -> bool:
     return name in _HTTP_METHODS or bool(verb_kind(name))
 
@@ -631,8 +624,7 @@ def _plain(kind: str, text: str) -> LibraryEffect:
     return LibraryEffect(kind, text, harm=harm)
 
 
-MAKING = frozenset("mkdir makedirs mkdirSync ensureDir touch symlink link chmod chmodSync".split())
-"""Writes that make a place or open it, and put nothing there."""
+MAKING = NAMES["making_places"]
 
 _ADDING = MAKING | {"appendFile", "appendFileSync"}
 """Writes to files that take nothing away."""
@@ -671,15 +663,12 @@ def _by_client(
         return effect
     is_chosen = any(value.parameters for value in (*arguments, *keywords.values()))
     is_part = "()" not in target.name  # google.docs({ version: "v1" }): a client's part is made, nothing is asked
-    if not is_chosen and (is_part or last_name(target.name) in _SESSION):
+    if not is_chosen and (is_part or last_name(target.name) in NAMES["session"]):
         return None if is_known else LibraryEffect("unknown", f"{target.name}()")
     named = [value.get("method") for value in (*arguments, *keywords.values()) if isinstance(value, Dictionary)]
     method = next((text_of(value) for value in (*named, *arguments[:1]) if value and text_of(value) in _REQUESTS), None)
     return (_request([method], target, arguments[1:], keywords) if method else None) or effect
 
-
-_SESSION = frozenset("connect disconnect login logout release authenticate noop".split())
-"""Methods that open or end a client's session; without the agent's words they ask for nothing."""
 
 _CLOSING = re.compile(r"(^|\.)[A-Z]\w*\(\)\.(close|quit)$")
 """The end of a client: `ImapFlow().close`, but not `repo.get_issue().close`."""
@@ -698,7 +687,7 @@ def _by_verb(path: str, channel: str) -> LibraryEffect | None:
         name == path.replace("()", "")
         or makes_object(path)
         or "._" in path  # client._session.hooks.append: its own insides
-        or (name in _DATA_METHODS and is_result)
+        or (name in NAMES["data_methods"] and is_result)
     ):
         return None
     if (

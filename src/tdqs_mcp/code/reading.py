@@ -10,7 +10,7 @@ from tdqs_mcp.code.definitions import DefinitionReader, StaticDefinition
 from tdqs_mcp.code.expressions import contrary_of
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.hint_verdicts import is_change, judge
-from tdqs_mcp.code.knowledge import ADDS, DESTROYS
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS, NAMES
 from tdqs_mcp.code.nodes import (
     Block,
     CallSite,
@@ -58,10 +58,6 @@ _METHODS = frozenset("GET HEAD OPTIONS POST PUT PATCH DELETE".split())
 _TOLD_APART = frozenset(["file-write", "http-write", "sql-write", "process"])
 """Kinds of changes of which a line may make several, by the agent's choice: of statements, of commands."""
 
-_LOG_FILES = frozenset(
-    "FileHandler RotatingFileHandler TimedRotatingFileHandler WatchedFileHandler DailyRotateFile".split()
-)
-"""Classes of handlers that write a log to a file."""
 
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
@@ -130,7 +126,7 @@ def _log_files(project: Project) -> Iterator[str]:
             match node:
                 case CallSite(function=function, keywords=keywords, line=line):
                     name = last_name(function)
-                    if name in _LOG_FILES or (name == "basicConfig" and "filename" in keywords):
+                    if name in NAMES["log_files"] or (name == "basicConfig" and "filename" in keywords):
                         yield f"{module.path}:{line}"
 
 

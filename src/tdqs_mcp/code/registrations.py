@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tdqs_mcp.code.constants import CallScope, ConstantReader, Expression, UnreadError, call_scope
 from tdqs_mcp.code.flow import Interpreter
+from tdqs_mcp.code.knowledge import NAMES
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -51,9 +52,7 @@ MAX_HELPERS = 3
 COMPUTED = "{}"
 """The name of a tool of whose name nothing is known."""
 
-_REGISTERING = frozenset(
-    "tool registerTool registerToolTask register_tool addTool add_tool from_function fromFunction defineTool".split()
-)
+_REGISTERING = NAMES["registering"]
 _HANDLERS = (
     "handler execute handle run call callback cb func fn function "
     "implementation toolCallback createTask invoke exec run_tool handle_call _run runTool handleRequest call_tool"
@@ -62,8 +61,8 @@ _SCHEMAS = (
     "inputSchema input_schema parameters schema paramsSchema inputShape argsShape paramsShape input args args_schema"
 ).split()
 _HINTS = frozenset("readOnlyHint destructiveHint idempotentHint openWorldHint".split())
-_ARGUMENTS = frozenset("args arguments params input parameters toolArgs tool_args kwargs".split())
-_CONTEXTS = frozenset("ctx context extra server session request_context mcp_ctx".split())
+_ARGUMENTS = NAMES["arguments"]
+_CONTEXTS = NAMES["contexts"]
 
 _MOUNTING = frozenset({"mount", "import_server"})
 _NAMESPACES = ("namespace", "prefix")
@@ -850,8 +849,7 @@ def _by_name(parameters: Sequence[FormalParameter]) -> dict[str, Value]:
     }
 
 
-GIVEN = frozenset("Context Depends CurrentContext Request".split())
-"""Types and defaults of parameters that the server gives."""
+GIVEN = NAMES["given"]
 
 
 def is_context(parameter: FormalParameter) -> bool:

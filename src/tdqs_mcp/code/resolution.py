@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 
-from tdqs_mcp.code.knowledge import Knowledge, read_knowledge
+from tdqs_mcp.code.knowledge import NAMES, Knowledge, read_knowledge
 from tdqs_mcp.code.nodes import (
     Assign,
     Attribute,
@@ -68,25 +68,19 @@ MAX_BINDINGS = 4
 _OTHERS = ("...", Dictionary(items=()))
 """An item of a map that may have others."""
 
-PLAIN_LISTS = frozenset("list List Sequence tuple set Iterable".split())
-"""Types of lists, whose items have the type in the brackets."""
-
-MODELS = frozenset("BaseModel TypedDict NamedTuple SQLModel RootModel".split())
+PLAIN_LISTS = NAMES["plain_lists"]
+MODELS = NAMES["models"]
 DATA_CLASSES = MODELS | {"dataclass", "define"}
 """Bases and decorators of classes whose fields are data."""
 
 _CONSTRUCTORS = ("__init__", "constructor")
 _ABSTRACT = ("builtins.", "typing.", "typing_extensions.", "collections.abc.")
 
-_PLAIN_DECORATORS = frozenset(
-    "tool resource prompt property staticmethod classmethod wraps call_tool list_tools".split()
-)
 
 _FILLING = {"set": 1, "append": 0, "push": 0, "add": 0, "setdefault": 1}
 """Methods that put an item into a list or a map, with the number of arguments before it."""
 
-COMPILED = frozenset("__awaiter __rest __toESM __importDefault __importStar __exportStar".split())
-"""Functions that compilers to older JavaScript add to each file."""
+COMPILED = NAMES["compiled"]
 
 _CONTEXT_PART = re.compile(r"\.Context(\(\))?\.\w+(\(\))?$")
 """A member of the framework's context object, or what its method gives back: `ctx.session`, `ctx.get_state("key")`."""
@@ -459,7 +453,7 @@ class Resolution(ABC):
 
     def _is_plain(self, decorator: SyntaxNode) -> bool:
         """Return whether a decorator surely leaves the function as it is: one of the registering kind."""
-        return dotted_name(decorator).rpartition(".")[2] in _PLAIN_DECORATORS
+        return dotted_name(decorator).rpartition(".")[2] in NAMES["plain_decorators"]
 
     @contextmanager
     def muted(self) -> Iterator[None]:

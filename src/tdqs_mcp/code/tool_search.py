@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tdqs_mcp.code.flow import Interpreter
-from tdqs_mcp.code.knowledge import DESTROYS
+from tdqs_mcp.code.knowledge import DESTROYS, NAMES
 from tdqs_mcp.code.nodes import CallSite, Import, Module, SyntaxNode
 from tdqs_mcp.code.project import Project, last_name
 from tdqs_mcp.code.python_nodes import read_python
@@ -29,13 +29,7 @@ MAX_NESTING = 500
 _PYTHON = (".py",)
 _SCRIPTS = (".js", ".ts", ".mjs", ".cjs", ".tsx", ".mts", ".cts")
 _IGNORED = (".d.ts", ".d.mts", ".d.cts", ".min.js", ".test.js", ".test.ts", ".spec.js", ".spec.ts")
-_SKIPPED = frozenset(
-    "node_modules .git .hg .svn .venv venv env __pycache__ site-packages tests test __tests__ __mocks__ "
-    "fixtures .github coverage benchmarks evals e2e .tox .mypy_cache .ruff_cache".split()
-)
-_BESIDE_CODE = frozenset("docs examples example".split())
-_PROJECT_FILES = frozenset("pyproject.toml setup.py package.json README.md".split())
-"""Beside them, a folder of documentation is no code; `src/tools/docs` may be a tool's."""
+_SKIPPED = NAMES["skipped_folders"]
 
 NO_OVERLAY: Mapping[str, bytes] = {}
 """No file is read from elsewhere than the disk."""
@@ -75,7 +69,7 @@ def source_files(root: Path) -> Iterator[Path]:
 def list_files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files with some endings; no links, so that no file outside is read, and no pipes, which never end."""
     for place, folders, names in os.walk(root):
-        skipped = _SKIPPED if _PROJECT_FILES.isdisjoint(names) else _SKIPPED | _BESIDE_CODE
+        skipped = _SKIPPED if NAMES["project_files"].isdisjoint(names) else _SKIPPED | NAMES["beside_code"]
         if "cjs" in folders and not {"esm", "mjs"}.isdisjoint(folders):
             skipped |= {"cjs"}  # the same code twice
         folders[:] = sorted(name for name in folders if name not in skipped and not name.endswith("-info"))
