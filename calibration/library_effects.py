@@ -71,9 +71,9 @@ def follow(
 ) -> tuple[list[Sighting], bool]:
     """Return the effects of a function that has unknown arguments, and whether all of its calls could be followed."""
     scope = interpreter.scope_of(module)
-    receiver = Instance(of=ClassValue(node=owner, module=module, scope=scope)) if owner else None
-    decorated = interpreter.closure(function, module, scope, receiver)
-    plain = Closure(function=function, module=module, scope=scope, receiver=receiver)
+    receiver = Instance(of=ClassValue(node=owner, scope=scope)) if owner else None
+    decorated = interpreter.closure(function, scope, receiver)
+    plain = Closure(function=function, scope=scope, receiver=receiver)
     plain = replace(decorated, receiver=receiver) if isinstance(decorated, Closure) else plain
     names = [parameter.name for parameter in function.parameters if parameter.name and not parameter.star]
     own = names[1:] if owner and module.is_python and not function.is_static else names

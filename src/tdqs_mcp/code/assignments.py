@@ -23,11 +23,13 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, dotted_name
 from tdqs_mcp.code.texts import repeated_text
-from tdqs_mcp.code.trace import ALL, SURE, CallFrame, PassedCall
+from tdqs_mcp.code.trace import ALL, PassedCall
 from tdqs_mcp.code.values import (
     ANSWER,
+    SURE,
     UNKNOWN,
     Argument,
+    CallFrame,
     ClassValue,
     Closure,
     Constant,

@@ -34,7 +34,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name
 from tdqs_mcp.code.resolution import COMPILED, MAX_DEPTH, Resolution
-from tdqs_mcp.code.trace import ALL, FORM, MAX_CALLS, CallFrame, CallTrace, Handover, PassedCall
+from tdqs_mcp.code.trace import ALL, FORM, MAX_CALLS, CallTrace, Handover, PassedCall
 from tdqs_mcp.code.values import (
     ANSWER,
     MAX_ALTERNATIVES,
@@ -43,6 +43,7 @@ from tdqs_mcp.code.values import (
     UNKNOWN,
     Alternatives,
     Argument,
+    CallFrame,
     ClassValue,
     Closure,
     Constant,
@@ -131,7 +132,7 @@ class Calls(Resolution):
             followed = {value for active in rounds for value in active[2]}
             is_new_function = any(isinstance(value, Closure) and value not in followed for value in arguments)
             is_lost = is_new_function or (isinstance(closure.scope, CallFrame) and not is_same_scope)
-        here = CallFrame(module=closure.module, parent=self.scope_of(closure.module), depth=depth)
+        here = CallFrame(parent=self.scope_of(closure.module), depth=depth)
         if is_lost or len(rounds) > 1:
             if is_lost:
                 self._note(trace.unresolved, "depth", here, line, f"{closure.function.name}()")
@@ -197,7 +198,7 @@ class Calls(Resolution):
         ]
         if not bodies or len(bodies) > MAX_CANDIDATES:
             self._use(*arguments, *keywords.values())
-            here = CallFrame(module=closure.module, parent=self.scope_of(closure.module), depth=depth)
+            here = CallFrame(parent=self.scope_of(closure.module), depth=depth)
             self._note(self.trace.unresolved, "call", here, closure.function.line, f"{name}()")
             return UNKNOWN
         return join(
@@ -205,8 +206,8 @@ class Calls(Resolution):
         )
 
     def _method_of(self, module: ProjectModule, owner: Class, method: Function) -> Closure:
-        of = ClassValue(node=owner, module=module, scope=self.scope_of(module))
-        return Closure(function=method, module=module, scope=of.scope, receiver=Instance(of=of))
+        of = ClassValue(node=owner, scope=self.scope_of(module))
+        return Closure(function=method, scope=of.scope, receiver=Instance(of=of))
 
     def _is_shared(self, closure: Closure, arguments: tuple[Value, ...], keywords: dict[str, Value]) -> bool:
         """Return whether a call does the same for every tool: nothing in it comes from a tool's arguments."""
@@ -252,8 +253,8 @@ class Calls(Resolution):
         is_new: bool,
         lasting: tuple[str, ...] = (),
     ) -> Value:
-        parent = closure.scope if isinstance(closure.scope, CallFrame | NameScope) else self.scope_of(closure.module)
-        frame = CallFrame(module=closure.module, parent=parent, depth=depth, receiver=closure.receiver, is_new=is_new)
+        parent = closure.scope
+        frame = CallFrame(parent=parent, depth=depth, receiver=closure.receiver, is_new=is_new)
         if frame.receiver is None and not closure.module.is_python:
             home = parent
             while isinstance(home, CallFrame) and home.receiver is None:
@@ -310,11 +311,11 @@ class Calls(Resolution):
             elif rest is not None:
                 value = self.member(rest, parameter.name)
             elif parameter.default is not None:
-                value = self.evaluate(parameter.default, CallFrame(module=closure.module, parent=frame.parent))
+                value = self.evaluate(parameter.default, CallFrame(parent=frame.parent))
             else:
                 value = UNKNOWN
             if value == _UNDEFINED and parameter.default is not None and not closure.module.is_python:
-                value = self.evaluate(parameter.default, CallFrame(module=closure.module, parent=frame.parent))
+                value = self.evaluate(parameter.default, CallFrame(parent=frame.parent))
             if type(value) is Value:
                 typed_value = self.typed(parameter.annotation, frame.parent)
                 value = replace(typed_value, parameters=value.parameters) if typed_value is not UNKNOWN else value
@@ -388,7 +389,7 @@ class Calls(Resolution):
         )
         if constructor is None or owner is None:
             return instance
-        closure = Closure(function=constructor, module=owner.module, scope=owner.scope, receiver=instance)
+        closure = Closure(function=constructor, scope=owner.scope, receiver=instance)
         if not target.module.is_python and not any(isinstance(part, Spread) for part in node.arguments):
             arguments += (_UNDEFINED,) * (len(constructor.parameters) - len(arguments))
         self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line)
@@ -633,7 +634,7 @@ class Calls(Resolution):
         self._pending.add(name)
         try:
             with self.muted():
-                places = [(node, CallFrame(module=scope.module, parent=scope)) for node, scope in members]
+                places = [(node, CallFrame(parent=scope)) for node, scope in members]
                 values = [part for node, place in places for part in alternatives(self.evaluate(node, place))]
         finally:
             self._pending.remove(name)

@@ -29,8 +29,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import Binding, NameScope, ProjectModule, last_name
 from tdqs_mcp.code.resolution import ZOD_PARTS
-from tdqs_mcp.code.trace import CallFrame
-from tdqs_mcp.code.values import Constant, Dictionary, Listing, Value
+from tdqs_mcp.code.values import CallFrame, Constant, Dictionary, Listing, Value
 from tdqs_mcp.results.tool_code import SourcePlace
 
 MAX_STEPS = 60
@@ -388,7 +387,7 @@ class ConstantReader:
         if isinstance(here.node, Function | Class):
             raise UnreadError(f"it is made at {here.place}")
         with self._interpreter.muted():
-            frame = CallFrame(module=here.scope.module, parent=here.scope)
+            frame = CallFrame(parent=here.scope)
             return _plain(self._interpreter.evaluate(here.node, frame), here)
 
     @contextmanager

@@ -33,12 +33,13 @@ from tdqs_mcp.code.nodes import (
 from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name, targets
 from tdqs_mcp.code.resolution import MAX_ITEMS
 from tdqs_mcp.code.texts import join_texts, repeating, text_from
-from tdqs_mcp.code.trace import ALL, FORM, Arm, CallFrame, PassedCall
+from tdqs_mcp.code.trace import ALL, FORM, Arm, PassedCall
 from tdqs_mcp.code.values import (
     TEXT,
     UNKNOWN,
     Alternatives,
     Argument,
+    CallFrame,
     ClassValue,
     Closure,
     Constant,
@@ -194,9 +195,9 @@ class Expressions(Assignments):
             case Choice(test=test, body=body, otherwise=otherwise):
                 return self._choice(test, body, otherwise, frame)
             case Function():
-                return self.closure(node, frame.module, frame)
+                return self.closure(node, frame)
             case Class():
-                return ClassValue(node=node, module=frame.module, scope=frame)
+                return ClassValue(node=node, scope=frame)
             case Assign(target=target, value=assigned, annotation=annotation):
                 result = self._evaluate_open(assigned, frame)
                 if annotation is not None and (type(result) is Value or result == Constant(value=None)):
@@ -408,7 +409,7 @@ class Expressions(Assignments):
                 record, scope = self.records[self.trace.name]
                 self.trace.has_record = True
                 with self.muted():
-                    return self.evaluate(record, CallFrame(module=scope.module, parent=scope))
+                    return self.evaluate(record, CallFrame(parent=scope))
             case External() if (
                 key in NAMES["parsing"] and ALL in first.parameters and isinstance(first, Argument | Dictionary)
             ):
@@ -444,7 +445,7 @@ class Expressions(Assignments):
             case Compare(left=left, operator="==", right=right) if self.trace.name in self.records:
                 sides = [side for side in (left, right) if not (isinstance(side, Attribute) and side.key == "name")]
                 with self.muted():
-                    values = [self.evaluate(side, CallFrame(module=test.module, parent=parent)) for side in sides]
+                    values = [self.evaluate(side, CallFrame(parent=parent)) for side in sides]
                 return len(values) == 1 and any(holds(part, self.trace.name) for part in alternatives(values[0]))
         return False
 
@@ -471,8 +472,7 @@ class Expressions(Assignments):
         if len(body) != 1 or not isinstance(body[0], Return) or not test.function.parameters or len(values) > MAX_ITEMS:
             self._invoke(test, (join(values),), {}, depth=frame.depth, line=node.line)
             return tuple(values)
-        parent = test.scope if isinstance(test.scope, CallFrame | NameScope) else self.scope_of(test.module)
-        inner = CallFrame(module=test.module, parent=parent, depth=frame.depth)
+        inner = CallFrame(parent=test.scope, depth=frame.depth)
         chosen: list[Value] = []
         for value in values:
             self._bind(test, inner, [value], {})

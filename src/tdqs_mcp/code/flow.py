@@ -36,10 +36,11 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import dotted_name, last_name
 from tdqs_mcp.code.texts import grown_text, repeating, text_from
-from tdqs_mcp.code.trace import FORM, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.trace import FORM, CallTrace, Sighting
 from tdqs_mcp.code.values import (
     UNKNOWN,
     Argument,
+    CallFrame,
     ClassValue,
     Closure,
     Constant,
@@ -71,7 +72,7 @@ class Interpreter(Expressions):
                 self._invoke(inner, (), {}, depth=0, line=inner.function.line)
         except RecursionError:
             value = UNKNOWN
-            frame = CallFrame(module=handler.module, parent=self.scope_of(handler.module))
+            frame = CallFrame(parent=self.scope_of(handler.module))
             self._note(self.trace.unresolved, "nesting", frame, handler.function.line, "code nests too deep")
         self.trace.results.append(value)
         kind = "sql-unknown" if self.trace.is_read_only else "sql-write"
@@ -122,9 +123,9 @@ class Interpreter(Expressions):
                         self._execute(handler, frame, body.statements[0] if len(body.statements) == 1 else body)
                         frame.is_catching = was_catching
                 case Function(name=name):
-                    frame.names[name] = self.closure(statement, frame.module, frame)
+                    frame.names[name] = self.closure(statement, frame)
                 case Class(name=name):
-                    frame.names[name] = ClassValue(node=statement, module=frame.module, scope=frame)
+                    frame.names[name] = ClassValue(node=statement, scope=frame)
                 case Import(names=names):
                     for name, origin in names.items():
                         frame.names[name] = self.imported(frame.module, *origin)

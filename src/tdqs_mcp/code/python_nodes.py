@@ -298,9 +298,7 @@ class _Reader:
                 return Attribute(value=self.expression(value), key=key)
             case ast.Subscript(value=value, slice=key):
                 return Subscript(
-                    value=self.expression(value),
-                    key=self.expression(key),
-                    is_slice=isinstance(key, ast.Slice),
+                    value=self.expression(value), key=self.expression(key), is_slice=isinstance(key, ast.Slice)
                 )
             case ast.Slice(lower=lower, upper=upper):
                 return Collection(values=[self.expression(bound, line) for bound in (lower, upper)])
@@ -329,9 +327,7 @@ class _Reader:
                 return Collection(values=[self.expression(value) for value in values])
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
                 return Compare(
-                    left=self.expression(left),
-                    operator=_OPERATORS[type(operator)],
-                    right=self.expression(right),
+                    left=self.expression(left), operator=_OPERATORS[type(operator)], right=self.expression(right)
                 )
             case ast.Compare(left=left, ops=operators, comparators=rights) if len(operators) > 1:  # `1 <= depth <= 9`
                 pairs = zip([left, *rights], operators, rights, strict=False)
@@ -352,11 +348,7 @@ class _Reader:
                 sign = "/" if isinstance(operator, ast.Div) else "|" if isinstance(operator, ast.BitOr) else ""
                 return Other(parts=[self.expression(left), self.expression(right)], operator=sign)
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return Choice(
-                    test=self.expression(test),
-                    body=self.expression(body),
-                    otherwise=self.expression(orelse),
-                )
+                return Choice(test=self.expression(test), body=self.expression(body), otherwise=self.expression(orelse))
             case ast.Lambda():
                 return self.function(node)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():

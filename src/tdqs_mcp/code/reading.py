@@ -26,8 +26,8 @@ from tdqs_mcp.code.project import Project, last_name
 from tdqs_mcp.code.registrations import Registration
 from tdqs_mcp.code.result_forms import ResultReader
 from tdqs_mcp.code.tool_search import NO_OVERLAY, find_tools, folder_of, read_operations
-from tdqs_mcp.code.trace import ALL, FORM, Arm, CallFrame, CallTrace, Sighting
-from tdqs_mcp.code.values import Closure, Constant, Dictionary, text_of
+from tdqs_mcp.code.trace import ALL, FORM, Arm, CallTrace, Sighting
+from tdqs_mcp.code.values import CallFrame, Closure, Constant, Dictionary, text_of
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.results.tool_code import (
     CodeEffect,

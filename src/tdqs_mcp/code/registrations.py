@@ -30,10 +30,11 @@ from tdqs_mcp.code.nodes import (
     walk,
 )
 from tdqs_mcp.code.project import NameScope, ProjectModule, dotted_name, last_name, targets
-from tdqs_mcp.code.trace import ALL, CallFrame
+from tdqs_mcp.code.trace import ALL
 from tdqs_mcp.code.values import (
     UNKNOWN,
     Argument,
+    CallFrame,
     ClassValue,
     Closure,
     Constant,
@@ -354,10 +355,10 @@ class Finder:
     def _closure(self, function: Function, scope: NameScope) -> Closure:
         receiver = None
         if scope.function is None and scope.owner is not None:
-            receiver = Instance(of=ClassValue(node=scope.owner, module=scope.module, scope=replace(scope, owner=None)))
+            receiver = Instance(of=ClassValue(node=scope.owner, scope=replace(scope, owner=None)))
         with self._interpreter.muted():
-            value = self._interpreter.closure(function, scope.module, scope, receiver)
-        plain = Closure(function=function, module=scope.module, scope=scope, receiver=receiver)
+            value = self._interpreter.closure(function, scope, receiver)
+        plain = Closure(function=function, scope=scope, receiver=receiver)
         return value if isinstance(value, Closure) and value.function is function else plain
 
     def _is_registrar(self, node: SyntaxNode, scope: NameScope) -> bool:
@@ -399,8 +400,8 @@ class Finder:
         return calls or [Expression(node=call, scope=scope)]
 
     def _place(self, closure: Closure) -> NameScope:
-        is_found = isinstance(closure.scope, NameScope)
-        return closure.scope if is_found else self._interpreter.scope_of(closure.module)  # type: ignore[return-value]
+        scope = closure.scope
+        return scope if isinstance(scope, NameScope) else self._interpreter.scope_of(closure.module)
 
     def _add(
         self,
@@ -713,8 +714,8 @@ class Finder:
         if scope.owner is not None:
             for module, heir in self._interpreter.project.classes:
                 if any(last_name(base) == scope.owner.name for base in heir.bases):
-                    kind = ClassValue(node=heir, module=module, scope=self._interpreter.scope_of(module))
-                    frame = CallFrame(module=scope.module, parent=scope, names={function.parameters[0].name: kind})
+                    kind = ClassValue(node=heir, scope=self._interpreter.scope_of(module))
+                    frame = CallFrame(parent=scope, names={function.parameters[0].name: kind})
                     with self._interpreter.muted():
                         text = text_of(self._interpreter.evaluate(name, frame))
                     if text and COMPUTED not in text:
@@ -735,10 +736,10 @@ class Finder:
         if scope.owner is None or scope.parent is None:
             return None
         runner = next((scope.owner.methods[word] for word in _HANDLERS if word in scope.owner.methods), None)
-        of = ClassValue(node=scope.owner, module=scope.module, scope=scope.parent)
+        of = ClassValue(node=scope.owner, scope=scope.parent)
         if runner is None:
             return None
-        return Closure(function=runner, module=scope.module, scope=scope.parent, receiver=Instance(of=of))
+        return Closure(function=runner, scope=scope.parent, receiver=Instance(of=of))
 
     def _class(self, node: Class, scope: NameScope) -> None:
         """Read a class that is a tool: a name, a description, and a method that runs it."""
@@ -772,8 +773,8 @@ class Finder:
             )
         ):
             return
-        of = ClassValue(node=node, module=scope.module, scope=scope)
-        handler = Closure(function=runner, module=scope.module, scope=scope, receiver=Instance(of=of))
+        of = ClassValue(node=node, scope=scope)
+        handler = Closure(function=runner, scope=scope, receiver=Instance(of=of))
         parts = {key: Expression(node=value, scope=scope) for key, value in fields.items()}
         self._direct.append(self._registration(name, handler, scope, node, parts, is_direct=False))
 

@@ -27,11 +27,12 @@ from tdqs_mcp.code.nodes import (
     walk,
 )
 from tdqs_mcp.code.project import Binding, NameScope, Project, ProjectModule, dotted_name, last_name, scoped
-from tdqs_mcp.code.trace import ALL, MAX_CALLS, CallFrame, CallTrace, Sighting
+from tdqs_mcp.code.trace import ALL, MAX_CALLS, CallTrace, Sighting
 from tdqs_mcp.code.values import (
     HANDED_OVER,
     UNKNOWN,
     Argument,
+    CallFrame,
     ClassValue,
     Closure,
     Constant,
@@ -196,21 +197,21 @@ class Resolution(ABC):
     def _bound(self, binding: Binding, scope: NameScope) -> Value:
         match binding:
             case Function():
-                return self.closure(binding, scope.module, scope)
+                return self.closure(binding, scope)
             case Class():
-                return ClassValue(node=binding, module=scope.module, scope=scope)
+                return ClassValue(node=binding, scope=scope)
             case (str(), str()):
                 return self.imported(scope.module, *binding)
             case _:
                 function = scope.module.deferred.get(binding) if scope.function is None else None
                 if function is not None:
                     scope = NameScope(module=scope.module, function=function, parent=scope)
-                return self.evaluate(binding, CallFrame(module=scope.module, parent=scope, receiver=self._self(scope)))
+                return self.evaluate(binding, CallFrame(parent=scope, receiver=self._self(scope)))
 
     def _self(self, scope: NameScope) -> Value | None:
         if scope.owner is None or scope.parent is None:
             return self._self(scope.parent) if scope.parent else None
-        return Instance(of=ClassValue(node=scope.owner, module=scope.module, scope=scope.parent))
+        return Instance(of=ClassValue(node=scope.owner, scope=scope.parent))
 
     @cached_property
     def calls(self) -> Mapping[str, Sequence[tuple[CallSite, NameScope]]]:
@@ -252,12 +253,12 @@ class Resolution(ABC):
             for place in self._callings(item, scope) if is_here else ():
                 local = scope.names.get(key.id, ()) if isinstance(key, Name) else ()
                 inner = local[0] if len(local) == 1 else key  # const name = tool.name
-                content = self.evaluate(item, CallFrame(module=scope.module, parent=place))
+                content = self.evaluate(item, CallFrame(parent=place))
                 entries: list[tuple[str, Value]] = []
                 for part in alternatives(content) if isinstance(item, Name) else [content]:
                     # boats[module.NAME] = module: each of the modules under its own name, and none that has no name
                     names = {item.id: part} if isinstance(item, Name) else {}
-                    frame = CallFrame(module=scope.module, parent=place, names=names)
+                    frame = CallFrame(parent=place, names=names)
                     text = self.evaluate(inner if isinstance(inner, SyntaxNode) else key, frame)
                     is_known = isinstance(text, Constant) and isinstance(text.value, str)
                     entries.append((str(text.value) if isinstance(text, Constant) and is_known else "", part))
@@ -288,7 +289,7 @@ class Resolution(ABC):
             case _:
                 return isinstance(value, Listing | Dictionary)
 
-    def _callings(self, node: SyntaxNode, scope: NameScope) -> Iterator["CallFrame | NameScope"]:
+    def _callings(self, node: SyntaxNode, scope: NameScope) -> Iterator[CallFrame | NameScope]:
         """Yield the scope of a node once for each call of the function around it, where the call gives the node."""
         function = scope.function
         if (
@@ -300,10 +301,10 @@ class Resolution(ABC):
             return
         names = [part.name for part in function.parameters]
         for call, place in self.calls.get(function.name, ())[:MAX_ITEMS]:
-            here = CallFrame(module=place.module, parent=place, receiver=self._self(place))
+            here = CallFrame(parent=place, receiver=self._self(place))
             skipped = scope.owner is not None and place.module.is_python
             values = dict(zip(names[skipped:], (self.evaluate(part, here) for part in call.arguments), strict=False))
-            yield CallFrame(module=scope.module, parent=scope, names=values)
+            yield CallFrame(parent=scope, names=values)
 
     def _given(self, scope: NameScope, name: str) -> Value:
         """Return what an enclosing function is given for a parameter: by its type, or by its only call."""
@@ -324,7 +325,7 @@ class Resolution(ABC):
         node = call.keywords.get(name) or (call.arguments[position] if 0 <= position < len(call.arguments) else None)
         if node is None:
             return UNKNOWN
-        value = self.evaluate(node, CallFrame(module=place.module, parent=place, receiver=self._self(place)))
+        value = self.evaluate(node, CallFrame(parent=place, receiver=self._self(place)))
         if parameter.pattern is not None:
             path = (
                 [key for key, target in parameter.pattern.items if _binds(target, name)]
@@ -334,11 +335,11 @@ class Resolution(ABC):
             return self.member(value, path[0]) if path else UNKNOWN
         return value
 
-    def typed(self, annotation: SyntaxNode | None, scope: "NameScope | CallFrame") -> Value:
+    def typed(self, annotation: SyntaxNode | None, scope: NameScope | CallFrame) -> Value:
         """Return an object of an annotated type, where that is a class of the project or of a library."""
         match annotation:
             case Name() | Attribute():
-                return self.instance(self.evaluate(annotation, CallFrame(module=scope.module, parent=scope)))
+                return self.instance(self.evaluate(annotation, CallFrame(parent=scope)))
             case Subscript(value=outer, key=key) if dotted_name(outer).rpartition(".")[2] in ("Optional", "Annotated"):
                 return self.typed(key.values[0] if isinstance(key, Collection) and key.values else key, scope)
             case Subscript(value=outer, key=key) if last_name(outer) in PLAIN_LISTS and not isinstance(key, Collection):
@@ -426,18 +427,12 @@ class Resolution(ABC):
                 with self.muted():
                     return self._bound(export, scope)
 
-    def closure(
-        self, function: Function, module: ProjectModule, scope: "CallFrame | NameScope", receiver: Value | None = None
-    ) -> Value:
+    def closure(self, function: Function, scope: CallFrame | NameScope, receiver: Value | None = None) -> Value:
         """Return a function as it is after its decorators, which in Python get a method before it is bound."""
-        bound = None if module.is_python else receiver
-        value: Value = Closure(function=function, module=module, scope=scope, receiver=bound)
+        bound = None if scope.module.is_python else receiver
+        value: Value = Closure(function=function, scope=scope, receiver=bound)
         for decorator in reversed(function.decorators):
-            outer = (
-                self.evaluate(decorator, CallFrame(module=module, parent=scope))
-                if not self._is_plain(decorator)
-                else UNKNOWN
-            )
+            outer = self.evaluate(decorator, CallFrame(parent=scope)) if not self._is_plain(decorator) else UNKNOWN
             if (
                 isinstance(outer, Closure)
                 and outer.function is not function
@@ -470,7 +465,7 @@ class Resolution(ABC):
     def value_of(self, node: SyntaxNode, scope: NameScope) -> Value:
         """Return what is known of an expression's value outside any call of a tool."""
         with self.muted():
-            return self.evaluate(node, CallFrame(module=scope.module, parent=scope))
+            return self.evaluate(node, CallFrame(parent=scope))
 
     def member(self, value: Value, key: str) -> Value:
         """Return `value.key`, which null does not have."""
@@ -486,7 +481,7 @@ class Resolution(ABC):
         for node, scope in (call for calls in self.calls.values() for call in calls):
             if scope.module.is_python and "lifespan" in node.keywords:
                 with self.muted():
-                    frame = CallFrame(module=scope.module, parent=scope, receiver=self._self(scope))
+                    frame = CallFrame(parent=scope, receiver=self._self(scope))
                     function = self.evaluate(node.keywords["lifespan"], frame)
                     if isinstance(function, Closure):
                         values.append(self._invoke(function, (), {}, depth=0, line=node.line))
@@ -501,7 +496,7 @@ class Resolution(ABC):
                 records = [record for record in node.arguments if isinstance(record, ObjectLiteral)]
                 written = [node.keywords.get("instructions"), *(record.get("instructions") for record in records)]
                 with self.muted():
-                    frame = CallFrame(module=scope.module, parent=scope, receiver=self._self(scope))
+                    frame = CallFrame(parent=scope, receiver=self._self(scope))
                     values += [self.evaluate(text, frame) for text in written if text is not None]
         texts = {str(value.value) if isinstance(value, Constant) else None for value in values}
         return texts.pop() if len(texts) == 1 else None
@@ -556,7 +551,7 @@ class Resolution(ABC):
         function, owner = self._method(value, key)
         if function is not None and owner is not None:
             is_class = any(dotted_name(part) == "classmethod" for part in function.decorators)
-            return self.closure(function, owner.module, _place(owner), value if is_class else None)
+            return self.closure(function, owner.scope, value if is_class else None)
         own = value.node.fields.get(key)
         assigned = [
             (node.value, method)
@@ -569,9 +564,9 @@ class Resolution(ABC):
         if own is not None or assigned:
             self._class_members[cached] = UNKNOWN
             with self.muted():
-                parts = [self.evaluate(own, CallFrame(module=value.module, parent=_place(value)))] if own else []
+                parts = [self.evaluate(own, CallFrame(parent=value.scope))] if own else []
                 for node, method in assigned[:MAX_BINDINGS]:  # if (!Client.shared) Client.shared = new Client()
-                    frame = CallFrame(module=value.module, parent=_place(value), receiver=value)
+                    frame = CallFrame(parent=value.scope, receiver=value)
                     self._bind_known(method, frame, value, {})
                     parts.append(self.evaluate(node, frame))
             parts = [part for part in parts if part != Constant(value=None)] or parts
@@ -582,7 +577,7 @@ class Resolution(ABC):
     def _attribute(self, value: Instance, key: str) -> Value:
         function, owner = self._method(value.of, key)
         if function is not None and owner is not None:
-            closure = self.closure(function, owner.module, _place(owner), value)
+            closure = self.closure(function, owner.scope, value)
             if isinstance(closure, Closure) and any(
                 dotted_name(part).endswith("property") for part in function.decorators
             ):
@@ -629,17 +624,17 @@ class Resolution(ABC):
             if current.node in visited:
                 continue
             visited.add(current.node)
-            place = _place(current)
+            place = current.scope
             for method in current.node.methods.values():
                 for node in self._own_assignments(method, current.node).get(key, ()):
-                    frame = CallFrame(module=current.module, parent=place, receiver=value)
+                    frame = CallFrame(parent=place, receiver=value)
                     is_first = method.name in _CONSTRUCTORS
                     self._bind_known(method, frame, value, constructor_arguments if is_first else {})
                     values.append(self.evaluate(node.value, frame))
             is_open |= UNKNOWN in values
             values = [inner for inner in values if inner not in (UNKNOWN, Constant(value=None))]
             if not values and key in current.node.fields:
-                values.append(self.evaluate(current.node.fields[key], CallFrame(module=current.module, parent=place)))
+                values.append(self.evaluate(current.node.fields[key], CallFrame(parent=place)))
             values = [inner for inner in values if inner not in (UNKNOWN, Constant(value=None))]
             if not values and key in current.node.annotations:
                 typed = self.typed(current.node.annotations[key], place)
@@ -665,7 +660,7 @@ class Resolution(ABC):
         constructor, _ = self._method(base, "__init__" if base.module.is_python else "constructor")
         if own is None or constructor is None:
             return dict(constructor_arguments) if own is None else {}
-        frame = CallFrame(module=target.module, parent=_place(target), receiver=receiver)
+        frame = CallFrame(parent=target.scope, receiver=receiver)
         self._bind_known(own, frame, receiver, constructor_arguments)
         names = [parameter.name for parameter in constructor.parameters[base.module.is_python :]]
         for node in walk(own.body):
@@ -679,7 +674,7 @@ class Resolution(ABC):
 
     def _external_base(self, target: ClassValue) -> str:
         for base in target.node.bases:
-            value = self.evaluate(base, CallFrame(module=target.module, parent=_place(target)))
+            value = self.evaluate(base, CallFrame(parent=target.scope))
             if isinstance(value, External) and not value.name.startswith("builtins."):
                 return value.name
             if isinstance(value, ClassValue):
@@ -708,7 +703,7 @@ class Resolution(ABC):
             if value is UNKNOWN:
                 value = self.typed(parameter.annotation, frame.parent)
             if value is UNKNOWN and parameter.default is not None:
-                value = self.evaluate(parameter.default, CallFrame(module=frame.module, parent=frame.parent))
+                value = self.evaluate(parameter.default, CallFrame(parent=frame.parent))
             frame.names[parameter.name] = value
         # Locals of the method that the field is made from: `client = Client(url); self.client = client`.
         scope = NameScope(module=frame.module, function=method, parent=None)
@@ -738,9 +733,8 @@ class Resolution(ABC):
 
     def bases_of(self, target: ClassValue) -> list[ClassValue]:
         """Return the classes of the project that a class is made from."""
-        place = target.scope if isinstance(target.scope, CallFrame | NameScope) else self.scope_of(target.module)
         with self.muted():
-            values = [self.evaluate(base, CallFrame(module=target.module, parent=place)) for base in target.node.bases]
+            values = [self.evaluate(base, CallFrame(parent=target.scope)) for base in target.node.bases]
         return [value for value in values if isinstance(value, ClassValue)]
 
     def _note(
@@ -802,12 +796,6 @@ def _needed(conditions: Sequence[str]) -> tuple[str, ...]:
     parts = dict.fromkeys(part for condition in conditions for part in condition.split(" and "))
     equal = {name for name, sign, _ in (part.partition(" == ") for part in parts) if sign and " " not in name}
     return tuple(part for part in parts if part.partition(" != ")[0] not in equal or " != " not in part)
-
-
-def _place(target: ClassValue) -> "CallFrame | NameScope":
-    if isinstance(target.scope, CallFrame | NameScope):
-        return target.scope
-    raise TypeError
 
 
 def _binds(target: SyntaxNode, name: str) -> bool:

@@ -9,11 +9,12 @@ from tdqs_mcp.code.nodes import Collection, Literal, Name, Other, Subscript, Syn
 from tdqs_mcp.code.project import last_name
 from tdqs_mcp.code.registrations import Registration
 from tdqs_mcp.code.resolution import PLAIN_LISTS
-from tdqs_mcp.code.trace import CallFrame, CallTrace
+from tdqs_mcp.code.trace import CallTrace
 from tdqs_mcp.code.values import (
     ANSWER,
     Alternatives,
     Argument,
+    CallFrame,
     ClassValue,
     Constant,
     Dictionary,
@@ -70,7 +71,7 @@ class ResultReader:
         if not is_whole and closure is not None and not registration.dispatched and closure.module.is_python:
             annotation = closure.function.returns
             scope = closure.scope if isinstance(closure.scope, CallFrame) else None
-            place = scope or CallFrame(module=closure.module, parent=self._interpreter.scope_of(closure.module))
+            place = scope or CallFrame(parent=self._interpreter.scope_of(closure.module))
             if typed := self._annotated(annotation, place):
                 return typed, True
             if isinstance(annotation, Name) and annotation.id == "str" and _are_texts(forms):

@@ -369,9 +369,7 @@ def _read(tree: Tree) -> SyntaxNode:
             return Other(parts=[argument])
         case "ternary_expression":
             return Choice(
-                test=_field(tree, "condition"),
-                body=_field(tree, "consequence"),
-                otherwise=_field(tree, "alternative"),
+                test=_field(tree, "condition"), body=_field(tree, "consequence"), otherwise=_field(tree, "alternative")
             )
         case "class_declaration" | "class" | "abstract_class_declaration":
             return _class(tree)

@@ -1,16 +1,12 @@
-"""Sightings on the way through a tool's code, and the frames of the calls that are followed."""
+"""Sightings on the way through a tool's code."""
 
 from dataclasses import dataclass, field
 
 from tdqs_mcp.code.nodes import CallSite, Function, SyntaxNode
-from tdqs_mcp.code.project import NameScope, ProjectModule
-from tdqs_mcp.code.values import Closure, Value
+from tdqs_mcp.code.values import CallFrame, Closure, Value
 
 MAX_CALLS = 1000
 """Calls that are followed for one tool."""
-
-SURE = 2
-"""Certainty of a value that stands for something that outlives the call; 1 is maybe."""
 
 FORM = "form"
 """Kind of a limit that says what a parameter must be, such as JSON."""
@@ -184,29 +180,6 @@ class PassedCall:
     """A call with the values that it passes, in the function that makes it."""
 
     node: CallSite
-    frame: "CallFrame"
+    frame: CallFrame
     arguments: tuple[Value, ...]
     keywords: dict[str, Value]
-
-
-@dataclass(slots=True, eq=False)
-class CallFrame:
-    """The names of a function while its body is followed."""
-
-    module: ProjectModule
-    parent: "CallFrame | NameScope"
-    names: dict[str, Value] = field(default_factory=dict)
-    receiver: Value | None = None
-    depth: int = 0
-    results: list[Value] = field(default_factory=list)
-    is_catching: bool = False
-    """What is followed is done where an error was caught."""
-
-    state: dict[str, int] = field(default_factory=dict)
-    """How surely names stand for something that outlives the call: SURE for `boat = self.boats[name]`."""
-
-    outer: set[str] = field(default_factory=set)
-    """Names that the function declares to be the module's."""
-
-    is_new: bool = False
-    """The receiver was made during the call of the tool."""

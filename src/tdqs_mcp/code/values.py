@@ -1,4 +1,4 @@
-"""Values as far as they are known without running the code."""
+"""Values as far as they are known without running the code, and the names that have them while a call is followed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from tdqs_mcp.code.nodes import Class, Function
-    from tdqs_mcp.code.project import ProjectModule
+    from tdqs_mcp.code.project import NameScope, ProjectModule
 
 T = TypeVar("T")
 
@@ -112,11 +112,15 @@ class Closure(Value):
     """A function of the project, with the scope in which it was defined and the object that it is bound to."""
 
     function: "Function"
-    module: "ProjectModule"
-    scope: object
+    scope: "CallFrame | NameScope"
     receiver: "Value | None" = None
     leading: tuple[Value, ...] = ()
     """Arguments that were bound already, as by `functools.partial`."""
+
+    @property
+    def module(self) -> "ProjectModule":
+        """Return the module that the function stands in."""
+        return self.scope.module
 
 
 @_value
@@ -124,8 +128,12 @@ class ClassValue(Value):
     """A class of the project."""
 
     node: "Class"
-    module: "ProjectModule"
-    scope: object
+    scope: "CallFrame | NameScope"
+
+    @property
+    def module(self) -> "ProjectModule":
+        """Return the module that the class stands in."""
+        return self.scope.module
 
 
 @_value
@@ -362,3 +370,34 @@ def text_of(value: Value) -> str | None:
             return "".join("{}" if part is None else part for part in parts)
         case _:
             return None
+
+
+SURE = 2
+"""Certainty of a value that stands for something that outlives the call; 1 is maybe."""
+
+
+@dataclass(slots=True, eq=False)
+class CallFrame:
+    """The names of a function while its body is followed."""
+
+    parent: "CallFrame | NameScope"
+    module: "ProjectModule" = field(init=False)
+    names: dict[str, Value] = field(default_factory=dict)
+    receiver: Value | None = None
+    depth: int = 0
+    results: list[Value] = field(default_factory=list)
+    is_catching: bool = False
+    """What is followed is done where an error was caught."""
+
+    state: dict[str, int] = field(default_factory=dict)
+    """How surely names stand for something that outlives the call: SURE for `boat = self.boats[name]`."""
+
+    outer: set[str] = field(default_factory=set)
+    """Names that the function declares to be the module's."""
+
+    is_new: bool = False
+    """The receiver was made during the call of the tool."""
+
+    def __post_init__(self) -> None:
+        """Take the module of what is around the function."""
+        self.module = self.parent.module
