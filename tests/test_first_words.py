@@ -99,6 +99,7 @@ def test_a_folder_means_its_json_files(at, write, tmp_path):
     (tmp_path / "empty").mkdir()
     run = at("score catalogs --format json")
     assert [each["server"]["name"] for each in json.loads(run.stdout)] == ["a", "b"]
+    assert b"reading catalogs/a.json, catalogs/b.json" in run.stderr
     assert at("score ''").returncode == 2
     for words in ("lint empty", "lint catalogs empty"):
         assert b"there is neither code nor a JSON file in the folder 'empty'" in at(words).stderr
@@ -124,6 +125,20 @@ def find_orders(customer: str) -> str:
 if __name__ == "__main__":
     server.run("stdio")
 """
+
+
+@pytest.mark.parametrize("words", ["score", "lint", "compare tools.json", "rewrite", "select", "portability"])
+@pytest.mark.parametrize("other", [[LOOKUP], {"tools": [LOOKUP]}, {"name": "agent", "tools": [{"name": "Bash"}]}])
+def test_a_folder_with_code_is_its_code_whatever_json_lies_beside_it(at, write, tmp_path, words, other):
+    (tmp_path / "project" / "src").mkdir(parents=True)
+    write("project/src/main.py", SERVER)
+    write("project/other.json", other)
+    run = at(f"{words} project --format json")
+    assert b"find_orders" in run.stdout, run.stderr
+    assert LOOKUP["name"].encode() not in run.stdout or words == "compare tools.json"
+    assert b"Bash" not in run.stdout
+    is_passed_over = words in ("score", "lint", "select") and isinstance(other, dict)
+    assert (b"reading the code in 'project', not project/other.json" in run.stderr) == is_passed_over
 
 
 @pytest.mark.parametrize("locator", ["server.py", "project"])

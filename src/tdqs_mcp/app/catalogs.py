@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError, nearest
 from tdqs_mcp.facts.spelling import some_names
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.sources.files import read_catalog, read_content, read_file
+from tdqs_mcp.sources.files import read_bytes, read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
@@ -129,6 +129,30 @@ def has_code(source: Path) -> bool:
     from tdqs_mcp.code.tool_search import source_files  # noqa: PLC0415  # most runs read no code
 
     return any(source_files(source))
+
+
+MANIFESTS = frozenset((".mcp.json", "package.json", "package-lock.json", "pyproject.toml", "tsconfig.json"))
+"""Files beside code, none of which is a catalog."""
+
+
+def json_files(folder: Path) -> list[str]:
+    """Return the paths of a folder's JSON files that may be catalogs."""
+    return [str(file) for file in sorted(folder.glob("*.json")) if file.name not in MANIFESTS and file.is_file()]
+
+
+def resolve_folder(locator: str) -> tuple[list[str], list[str]]:
+    """Return the locators that a folder stands for, and the catalogs in it that its code goes before.
+
+    A folder with code is its code, whatever JSON lies there: a capture or a report of an earlier day is not the
+    server. Without code it is its JSON files, or itself if it only declares a server that can be started.
+    """
+    folder = Path(locator)
+    files = json_files(folder)
+    named = [file for file in files if b'"tools"' in read_bytes(Path(file))]
+    if has_code(folder):
+        return [locator], named
+    declares_server = any((folder / name).is_file() for name in MANIFESTS)
+    return ([locator] if declares_server and not named else files), []
 
 
 def _read_still(file: File) -> Catalog:

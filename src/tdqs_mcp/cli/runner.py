@@ -18,8 +18,9 @@ from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import Configuration, read_configuration, read_configuration_file
 from tdqs_mcp.app.linting import Policy, read_policy, read_source, source_of
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, fail, group_options
-from tdqs_mcp.cli.started_servers import PROJECT_FILES, hint_for, load_target, split_words
+from tdqs_mcp.cli.started_servers import hint_for, load_target, split_words
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError
+from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.json_text import parse_json
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import Block, as_markdown, as_text
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
     from tdqs_mcp.results.improvements import LeftOut
+
+MAX_NAMED = 3
+"""Files of a folder that a line names."""
 
 MAX_WHOLE = 3
 """Servers with a report each before their ranking; of more there is the ranking alone."""
@@ -279,18 +283,21 @@ placed_options = group_options(
 
 
 def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> tuple[str, ...]:
-    """The locators with the JSON files of a folder in its place, unless it is a project."""
+    """The locators with the JSON files of a folder without code in its place; a line says what a folder stood for."""
     expanded: list[str] = []
     for locator in locators:
-        files = [locator]
-        if locator and (folder := Path(locator)).is_dir():
-            files = [str(file) for file in sorted(folder.glob("*.json")) if file.name not in PROJECT_FILES]
-            has_tools = any(b'"tools"' in Path(file).read_bytes() for file in files)
-            has_project = any((folder / name).is_file() for name in PROJECT_FILES)
-            files = [locator] if not has_tools and (has_project or catalogs.has_code(folder)) else files
-        if not files:
+        if not locator or not Path(locator).is_dir():
+            expanded.append(locator)
+            continue
+        targets, passed_over = catalogs.resolve_folder(locator)
+        if not targets:
             raise click.BadParameter(f"there is neither code nor a JSON file in the folder {locator!r}")
-        expanded += files
+        if passed_over:
+            names = first_of(passed_over, MAX_NAMED)
+            click.echo(printable(f"reading the code in {locator!r}, not {names}"), err=True)
+        elif targets != [locator]:
+            click.echo(printable(f"reading {first_of(targets, MAX_NAMED)}"), err=True)
+        expanded += targets
     return tuple(expanded)
 
 

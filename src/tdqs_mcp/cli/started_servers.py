@@ -20,9 +20,6 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.sources import files
 from tdqs_mcp.sources.locator import CODE_SUFFIXES, PROJECT, File, LiveOptions, parse_locator
 
-PROJECT_FILES = frozenset((".mcp.json", "package.json", "package-lock.json", "pyproject.toml", "tsconfig.json"))
-"""Files beside code, none of which is a catalog."""
-
 _ADDRESS = re.compile(r"(?P<host>localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d{1,5}(/\S*)?", re.IGNORECASE)
 """Host and port of a URL without its scheme."""
 
@@ -70,7 +67,7 @@ def split_words(text: str) -> list[str]:
 
 def _hint_for_file(path: Path) -> str | None:
     if path.is_dir():
-        names = [str(file) for file in sorted(path.glob("*.json")) if file.name not in PROJECT_FILES]
+        names = catalogs.json_files(path)
         configuration = path / ".mcp.json"
         own = _hint_for_file(configuration) if configuration.is_file() else None
         return f"this command takes one file: {first_of(names, MAX_FILES)}" if names else own
