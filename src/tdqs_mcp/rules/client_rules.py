@@ -16,7 +16,7 @@ from tdqs_mcp.facts.spelling import joined
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.portability import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
-from tdqs_mcp.rules.rule import Hit, rule
+from tdqs_mcp.rules.rule import Hit, read_family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,73 +322,16 @@ SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Deviation]]] = {
     },
 }
 
-_SOURCE = "limits of clients and model APIs, each with its own source"
+
+def _limit_hits(audience: Audience, *, words: Mapping[str, Any]) -> Iterator[Hit]:
+    for group in words["hits"]:
+        find = _server_hits if group["checks"][0] in _OF_SERVER else _tool_hits
+        yield from find(audience, *group["checks"], fix=group["fix"])
 
 
-@rule("TDQ701", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
-def refused_parameter_name(audience: Audience) -> Iterator[Hit]:
-    """A parameter's name has characters or a length for which model APIs refuse the whole request."""
-    yield from _tool_hits(audience, "property-keys", fix="rename the parameter; the server can map it back")
+_OF_SERVER = frozenset({"tools", "instructions"})
 
-
-@rule("TDQ702", severity=Severity.ERROR, source=_SOURCE)
-def composed_root(audience: Audience) -> Iterator[Hit]:
-    """The input schema has alternatives at its root, for which model APIs refuse the whole request."""
-    yield from _tool_hits(audience, "root-keywords", fix="list all parameters in properties, and say the rest in words")
-
-
-@rule("TDQ703", severity=Severity.ERROR, source=_SOURCE)
-def refused_name(audience: Audience) -> Iterator[Hit]:
-    """The tool's name, with the prefix that a client adds, is refused or changed."""
-    yield from _tool_hits(audience, "tool-name", fix="use a short name of letters, digits and underscores")
-
-
-@rule("TDQ704", severity=Severity.WARNING, source=_SOURCE)
-def cut_text(audience: Audience) -> Iterator[Hit]:
-    """A description, or the server's instructions, is longer than a client shows to the model."""
-    yield from _tool_hits(audience, "description", fix="begin with what decides the choice of the tool")
-    yield from _server_hits(audience, "instructions", fix="begin with what the server is for, and cut the rest")
-
-
-@rule("TDQ705", severity=Severity.ERROR, source=_SOURCE)
-def many_tools(audience: Audience) -> Iterator[Hit]:
-    """The server alone has more tools than a client or model API takes."""
-    yield from _server_hits(audience, "tools", fix="offer groups of tools that can be turned off, or fewer tools")
-
-
-@rule("TDQ706", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
-def array_without_items(audience: Audience) -> Iterator[Hit]:
-    """An array does not say what it contains, so model APIs refuse the whole request."""
-    yield from _tool_hits(
-        audience, "array-items", "listed-array-items", fix='say what it contains, such as {"items": {"type": "string"}}'
-    )
-
-
-@rule("TDQ707", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
-def refused_enum(audience: Audience) -> Iterator[Hit]:
-    """An enum has a number, a boolean or an empty string, for which a model API refuses the whole request."""
-    yield from _tool_hits(audience, "text-enums", "filled-enums", fix="list strings only, none of them empty")
-
-
-@rule("TDQ708", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
-def boolean_schema(audience: Audience) -> Iterator[Hit]:
-    """A property's schema is true or false, for which clients silently drop the whole list of tools."""
-    yield from _tool_hits(audience, "schema-objects", fix="write {} for true, and leave out what is false")
-
-
-@rule("TDQ709", severity=Severity.WARNING, dimension="parameter_semantics", source=_SOURCE)
-def refused_keyword(audience: Audience) -> Iterator[Hit]:
-    """The schema has a keyword or a list of types that a model API refuses; reported only with `--client`."""
-    yield from _tool_hits(audience, "single-types", "keywords", fix="say the same with one type, minimum and maximum")
-
-
-@rule("TDQ710", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
-def loose_schema(audience: Audience) -> Iterator[Hit]:
-    """A strict mode refuses a schema that leaves something open or nests too deeply; reported only with `--client`."""
-    checks = ("closed-objects", "required-properties", "nesting")
-    yield from _tool_hits(
-        audience, *checks, fix="close each object, require every property, and allow null where one is optional"
-    )
+LIMITS = read_family("limits", _limit_hits)
 
 
 def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:

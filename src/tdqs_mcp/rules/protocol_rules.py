@@ -17,7 +17,7 @@ from tdqs_mcp.facts.threats import Threat, ThreatKind
 from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import undeclared_properties
-from tdqs_mcp.rules.rule import Hit, rule
+from tdqs_mcp.rules.rule import Hit, read_family, rule
 
 MODERN = "2026-07-28"
 """The first revision with caching hints."""
@@ -227,57 +227,6 @@ def _quoted(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-POISONING = "OWASP MCP Top 10, tool poisoning"
-
-
-@rule("TDQ504", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
-def leaked_context(measured: Measured) -> Iterator[Hit]:
-    """A link has a place for the conversation, a secret or whatever the agent fills it with, and carries it away."""
-    yield from _hits(measured, ThreatKind.LINK, "link to a fixed address, and let the tool ask for the value it needs")
-
-
-@rule("TDQ505", severity=Severity.WARNING, source="CWE-798, hard-coded credentials")
-def embedded_secret(measured: Measured) -> Iterator[Hit]:
-    """A string contains something in the format of a key, token or private key."""
-    yield from _hits(measured, ThreatKind.SECRET, "revoke it, and show a placeholder such as sk-...")
-
-
-@rule("TDQ506", severity=Severity.ERROR, source="Unicode TR36, security considerations")
-def unseen_characters(measured: Measured) -> Iterator[Hit]:
-    """A string contains characters that people cannot see but a model reads."""
-    yield from _hits(measured, ThreatKind.UNSEEN, "remove them")
-
-
-@rule("TDQ507", severity=Severity.WARNING, source="Unicode TR39, mixed-script detection")
-def lookalike_letters(measured: Measured) -> Iterator[Hit]:
-    """A word mixes letters of two scripts that look alike."""
-    yield from _hits(measured, ThreatKind.LOOKALIKE, "write it in one script")
-
-
-@rule("TDQ508", severity=Severity.ERROR, source="CWE-150, terminal escape sequences")
-def terminal_controls(measured: Measured) -> Iterator[Hit]:
-    """A string contains control characters, which a terminal executes instead of showing them."""
-    yield from _hits(measured, ThreatKind.TERMINAL, "remove them")
-
-
-@rule("TDQ510", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
-def forged_turn(measured: Measured) -> Iterator[Hit]:
-    """A text imitates the end of the definition, a message of the system or the assistant, or a judge's answer."""
-    yield from _hits(measured, ThreatKind.TURN, "remove the marker, or describe it in words")
-
-
-@rule("TDQ511", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
-def encoded_instruction(measured: Measured) -> Iterator[Hit]:
-    """A text in Base64 or another encoding decodes to prose."""
-    yield from _hits(measured, ThreatKind.ENCODED, "write it as plain text, or remove it", mild=Severity.INFO)
-
-
-@rule("TDQ512", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
-def commented_instruction(measured: Measured) -> Iterator[Hit]:
-    """A text contains a comment, a script, HTML or an image link, which a rendered page hides, runs or fetches."""
-    yield from _hits(measured, ThreatKind.MARKUP, "remove it, or write it as plain text", mild=Severity.INFO)
-
-
 @rule(
     "TDQ513",
     severity=Severity.WARNING,
@@ -309,12 +258,15 @@ def steered_choice(measured: Measured) -> Iterator[Hit]:
             )
 
 
-def _hits(measured: Measured, kind: ThreatKind, suggestion: str, *, mild: Severity = Severity.WARNING) -> Iterator[Hit]:
+def _threats(measured: Measured, *, words: Mapping[str, Any]) -> Iterator[Hit]:
+    mild = Severity(words.get("mild", Severity.WARNING))
     for part, threat in measured.threats:
-        if threat.kind is kind:
-            yield Hit(
-                threat.path, f"the text {kind}{_literal(threat)}", suggestion, mild if threat.is_mild else None, part
-            )
+        if threat.kind is ThreatKind[words["kind"].upper()]:
+            problem = f"the text {threat.kind}{_literal(threat)}"
+            yield Hit(threat.path, problem, words["fix"], mild if threat.is_mild else None, part)
+
+
+THREATS = read_family("threats", _threats)
 
 
 def _literal(threat: Threat) -> str:

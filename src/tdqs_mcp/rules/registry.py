@@ -42,7 +42,11 @@ LANES = (
 )
 
 _DEFINED: Mapping[str, AnyRule] = {
-    value.id: value for lane in LANES for value in vars(lane).values() if isinstance(value, Rule)
+    entry.id: entry
+    for lane in LANES
+    for value in vars(lane).values()
+    for entry in (value if isinstance(value, tuple) else (value,))
+    if isinstance(entry, Rule)
 }
 
 _VARIANTS = frozenset(variant.id for rule in _DEFINED.values() for variant in rule.variants)

@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from inspect import cleandoc, get_annotations
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -60,13 +60,13 @@ class Rule(Generic[Seen]):
     persona: Persona
     dimension: str | None
     source: str
-    needs_language: bool
+    needs_language: bool = False
     """It looks for cues or verbs, so it skips texts in languages without a lexicon."""
 
-    entails: tuple[str, ...]
+    entails: tuple[str, ...] = ()
     """Ids of rules that would report the same defect of the same part again; their findings are dropped."""
 
-    variants: tuple["Rule[Any]", ...]
+    variants: tuple["Rule[Any]", ...] = ()
     """Other linters' forms of this rule: each runs only, and instead of this check, if one of its own words selects it.
 
     A variant's findings are reported under the id of this rule, with the aliases and the severity of the variant.
@@ -199,10 +199,35 @@ def rule(
             variants=variants,
             weighs=weighs,
             check=check,
-            reads=next(iter(get_annotations(check, eval_str=True).values())),
+            reads=_type_read(check),
         )
 
     return make
+
+
+def _type_read(check: Callable[..., Iterator[Hit]]) -> Any:  # noqa: ANN401  # a type
+    return next(iter(get_annotations(check, eval_str=True).values()))
+
+
+def read_family(family: str, check: Callable[..., Iterator[Hit]]) -> tuple[AnyRule, ...]:
+    """The rules of families.toml that are one check, each with `words` of its own: its table in the file."""
+    return tuple(
+        Rule(
+            id=rule_id,
+            name=words["name"],
+            summary=words["summary"],
+            text=words["summary"],
+            aliases=tuple(words.get("aliases", ())),
+            severity=Severity(words["severity"]),
+            confidence=Confidence(words.get("confidence", Confidence.HIGH)),
+            persona=Persona(words.get("persona", Persona.AUTHOR)),
+            dimension=words.get("dimension"),
+            source=words["source"],
+            check=partial(check, words=words),
+            reads=_type_read(check),
+        )
+        for rule_id, words in read_table("families.toml")[family].items()
+    )
 
 
 def foreign_rule(

@@ -1,6 +1,6 @@
 """Rules about schemas and about what is said of parameters."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from tdqs_mcp.canonical import is_well_formed
@@ -26,7 +26,7 @@ from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import missing_schema, schema_of_another_type, unknown_requirement
-from tdqs_mcp.rules.rule import MAX_NAMED, Hit, read_table, rule
+from tdqs_mcp.rules.rule import MAX_NAMED, Hit, read_family, read_table, rule
 
 
 @rule("TDQ131", severity=Severity.WARNING, dimension="purpose_clarity", source="TDQS, hard gates")
@@ -242,6 +242,11 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
             )
 
 
+_REQUIREMENT = {
+    "topic": Topic.REQUIREMENT,
+    "message": "the text says {claim}, the schema says {constraint}",
+    "fix": "correct whichever is wrong",
+}
 NEED_FIX = "say in the tool's description what each kind of call needs, and what a call without it gets"
 ALTERNATIVES_FIX = "say in the text what a call with none or with both gets"
 NULL_FIX = "leave the default out, or allow null, as with `str | None = None`"
@@ -292,31 +297,6 @@ def unfit_name(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ229", severity=Severity.ERROR, source="JSON Schema 2020-12, $ref")
-def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
-    """A `$ref` leads nowhere or back to itself, so neither client nor agent knows what is meant."""
-    yield from _breaches(
-        subject, conformance.dangling_references, "$ref {}", "define the target or write the schema out"
-    )
-
-
-@rule("TDQ230", severity=Severity.ERROR, source="MCP specification, JSON Schema usage")
-def remote_reference(subject: Subject) -> Iterator[Hit]:
-    """A `$ref` leads out of the definition; clients do not fetch it, and an agent never sees the target."""
-    yield from _breaches(
-        subject,
-        conformance.remote_references,
-        "{} lies outside the definition and is not fetched",
-        "copy the target into $defs",
-    )
-
-
-@rule("TDQ231", severity=Severity.ERROR, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
-def impossible_bounds(subject: Subject) -> Iterator[Hit]:
-    """No value can meet the limits of a schema."""
-    yield from _breaches(subject, conformance.impossible_bounds, "no value fits {}", "correct the limits")
-
-
 @rule("TDQ232", severity=Severity.ERROR, source="RFC 8259, section 8.2, Unicode characters")
 def lone_surrogate(measured: Measured) -> Iterator[Hit]:
     """A string or a key contains half of a UTF-16 pair, which UTF-8 cannot carry; clients refuse or garble the tool."""
@@ -328,66 +308,6 @@ def lone_surrogate(measured: Measured) -> Iterator[Hit]:
 
 
 @rule(
-    "TDQ233",
-    severity=Severity.WARNING,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12 validation, pattern",
-)
-def invalid_pattern(subject: Subject) -> Iterator[Hit]:
-    """A `pattern` is not a regular expression of JSON Schema; clients that compile it refuse the tool."""
-    yield from _breaches(subject, conformance.invalid_patterns, "the pattern {}", "write it in ECMA-262's syntax")
-
-
-@rule(
-    "TDQ235",
-    aliases=("type-enum-contradiction",),
-    severity=Severity.WARNING,
-    dimension="parameter_semantics",
-    source="AgentGauge, measured effect on success: -13 to -29 points",
-)
-def contradicted_type(subject: Subject) -> Iterator[Hit]:
-    """The text gives a parameter a different type than the schema."""
-    message = "the text {verb} {claim}, the schema says {constraint}"
-    yield from _clashes(subject, Topic.TYPE, message, "make text and schema name the same type")
-
-
-@rule(
-    "TDQ236",
-    severity=Severity.WARNING,
-    dimension="parameter_semantics",
-    source="AgentGauge, measured effect on success: -13 to -29 points",
-)
-def contradicted_choices(subject: Subject) -> Iterator[Hit]:
-    """The text lists values that the schema does not allow."""
-    message = "the text lists {claim}, but the schema allows {constraint}"
-    yield from _clashes(subject, Topic.CHOICES, message, "list the values of the enum")
-
-
-@rule(
-    "TDQ237",
-    severity=Severity.WARNING,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12, default",
-)
-def contradicted_default(subject: Subject) -> Iterator[Hit]:
-    """The text names a different default than the schema."""
-    message = "the text says that the default is {claim}, the schema says {constraint}"
-    yield from _clashes(subject, Topic.DEFAULT, message)
-
-
-@rule(
-    "TDQ238",
-    severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12, validation",
-)
-def contradicted_range(subject: Subject) -> Iterator[Hit]:
-    """The text names a different limit than the schema."""
-    yield from _clashes(subject, Topic.RANGE, "the text says {claim!r}, the schema says {constraint}")
-
-
-@rule(
     "TDQ239",
     severity=Severity.WARNING,
     confidence=Confidence.MEDIUM,
@@ -396,7 +316,7 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
     """The text calls a parameter optional that the schema requires, or the reverse; or only the text requires it."""
-    yield from _clashes(subject, Topic.REQUIREMENT, "the text says {claim}, the schema says {constraint}")
+    yield from _clashes(subject, words=_REQUIREMENT)
     shared = "have parameters that are required for some calls, which no schema says"
     for mention, words in conditional_needs(subject.explanations, subject.input_shape):
         problem = f"{mention.node.name!r}: only the text says that it is {words[:MAX_QUOTE]!r}"
@@ -417,13 +337,21 @@ def _breaches(
             yield Hit(breach.path, _about(breach.path, message.format(breach.message)), suggestion)
 
 
-def _clashes(
-    subject: Subject, topic: Topic, message: str, suggestion: str = "correct whichever is wrong"
-) -> Iterator[Hit]:
-    for clash in subject.clashes.get(topic, ()):
+def _schema_breaches(subject: Subject, *, words: Mapping[str, str]) -> Iterator[Hit]:
+    return _breaches(subject, getattr(conformance, words["find"]), words["message"], words["fix"])
+
+
+BREACHES = read_family("breaches", _schema_breaches)
+
+
+def _clashes(subject: Subject, *, words: Mapping[str, str]) -> Iterator[Hit]:
+    for clash in subject.clashes.get(Topic(words["topic"]), ()):
         verb = "says" if clash.is_plain else "describes"
-        problem = message.format(verb=verb, claim=clash.claim, constraint=clash.constraint)
-        yield Hit(clash.mention.path, f"{clash.mention.node.name!r}: {problem}", suggestion)
+        problem = words["message"].format(verb=verb, claim=clash.claim, constraint=clash.constraint)
+        yield Hit(clash.mention.path, f"{clash.mention.node.name!r}: {problem}", words["fix"])
+
+
+CLASHES = read_family("clashes", _clashes)
 
 
 def _about(path: str, message: str) -> str:
