@@ -171,10 +171,8 @@ class Subject:
         sentences = self.prose.sentences
         places = self.prose.cue_places.get(Cue.WHEN, ())
         below = (place + 1 if sentences[place].rstrip("*_ ").endswith(":") else place for place in places)
-        return tuple(dict.fromkeys(" ".join(sentences[place].split()) for place in below if self._is_usage(place)))
-
-    def _is_usage(self, place: int) -> bool:
-        return place < len(self.prose.sentences) and "are used " not in self.prose.sentences[place]
+        said = (sentences[place] for place in below if place < len(sentences))
+        return tuple(dict.fromkeys(" ".join(text.split()) for text in said if "are used " not in text))
 
     @property
     def is_effect_open(self) -> bool:

@@ -42,11 +42,12 @@ class Pattern(NamedTuple):
 def load_patterns(table: str) -> Mapping[str, tuple[Pattern, ...]]:
     """The patterns of `phrases` or `structure` in the data file, by kind."""
     data = read_table("threats")
+
+    def compile_later(pattern: str) -> re.Pattern[str]:
+        return lazy_pattern(re.sub(r"\{([a-z_]+)\}", lambda name: data["words"][name[1]], pattern), re.IGNORECASE)
+
     return {
-        kind: tuple(
-            Pattern(clues=tuple(map(tuple, entry["clues"])), match=_compile_later(entry["match"], data["words"]))
-            for entry in entries
-        )
+        kind: tuple(Pattern(tuple(map(tuple, entry["clues"])), compile_later(entry["match"])) for entry in entries)
         for kind, entries in data[table].items()
     }
 
@@ -74,11 +75,6 @@ def _by_clues(table: str) -> Mapping[tuple[str, ...], Sequence[tuple[str, Patter
         for pattern in patterns:
             alike.setdefault(pattern.clues[0], []).append((kind, pattern))
     return alike
-
-
-def _compile_later(pattern: str, words: Mapping[str, str]) -> re.Pattern[str]:
-    """The pattern with the words in place of their names."""
-    return lazy_pattern(re.sub(r"\{([a-z_]+)\}", lambda name: words[name[1]], pattern), re.IGNORECASE)
 
 
 # Secrets

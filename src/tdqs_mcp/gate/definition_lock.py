@@ -188,7 +188,9 @@ def accept(
     accepted = replace(
         report, state=LockState.ACCEPTED if accepted_parts else report.state, accepted=tuple(accepted_parts)
     )
-    scored = _with_scores(now, locked)
+    scores = {tool.digest: tool.score for tool in locked.tools}
+    tools = (replace(tool, score=tool.score or scores.get(tool.digest)) for tool in now.tools)
+    scored = replace(now, tools=tuple(tools))
     if parts is None:
         return scored, accepted
     names: dict[str, set[str]] = {}
@@ -222,11 +224,6 @@ def _merge_entries(old: Any, new: Any, names: Collection[str], name_of: Callable
     return (*entries, *(entry for entry in new or () if name_of(entry) in names))
 
 
-def _with_scores(now: LockedServer, locked: LockedServer) -> LockedServer:
-    scores = {tool.digest: tool.score for tool in locked.tools}
-    return replace(now, tools=tuple(replace(tool, score=tool.score or scores.get(tool.digest)) for tool in now.tools))
-
-
 MAX_SHOWN = 60
 """Characters of old and of new words that a change shows."""
 
@@ -243,7 +240,9 @@ def verify(
 
     With the `code` of the tools, what they do is compared too, and a hint that it proves is no danger.
     """
-    vocabulary = _Vocabulary(_hosts(locked), frozenset(tool.name for tool in locked.tools))
+    texts = [locked.server_info, locked.instructions, locked.prompts, locked.resources]
+    hosts = find_hosts([*texts, *(tool.definition for tool in locked.tools)])
+    vocabulary = _Vocabulary(hosts, frozenset(tool.name for tool in locked.tools))
     changes = [*_tool_changes(locked, catalog, vocabulary), *_part_changes(locked, catalog, vocabulary)]
     problems = list(catalog.remarks)
     if code is not None:
@@ -282,11 +281,6 @@ class _Vocabulary(NamedTuple):
 
     hosts: frozenset[str]
     tools: frozenset[str]
-
-
-def _hosts(locked: LockedServer) -> frozenset[str]:
-    parts = [locked.server_info, locked.instructions, locked.prompts, locked.resources]
-    return find_hosts([*parts, *(tool.definition for tool in locked.tools)])
 
 
 def _unverified_parts(locked: LockedServer, catalog: Catalog) -> Iterator[str]:

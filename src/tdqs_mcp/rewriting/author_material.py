@@ -99,8 +99,10 @@ def _entries(material: Material) -> Iterator[tuple[str, str, str]]:
 def _facts(origin: str, key: str, text: str, catalog: _Catalog) -> Iterator[Fact]:
     """An answer as facts about each tool that its question is about; of no tool where none leaves this open."""
     tool, place = _split(key, catalog, origin)
-    tools: Sequence[str | None] = [tool] if tool in catalog.tools else _sharing(key, place, catalog)
-    for name in tools or [None]:
+    # of several tools that share a question, those that leave its parameter or hint open
+    group, open_places = catalog.groups.get(key, ()), catalog.open_places.items()
+    tools: Sequence[str | None] = [name for name, places in open_places if name in group and place in places]
+    for name in [tool] if tool in catalog.tools else tools or [None]:
         is_hint = place.startswith(ANNOTATIONS)
         fact = Fact(
             text=text.removeprefix(CONFIRMED).lstrip() if is_hint else text, tool=name, place=place, origin=origin
@@ -152,12 +154,6 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
         places = [*sorted(map(str, _TEXT_PLACES)), "parameters.NAME", *(f"{ANNOTATIONS}{hint}" for hint in HINTS)]
         raise InputError(f"{origin} of the material answers no question: {place!r}{_near(place, places)}")
     return tool, place
-
-
-def _sharing(key: str, place: str, catalog: _Catalog) -> Sequence[str]:
-    """The tools that share a question and leave its parameter or hint open."""
-    group = catalog.groups.get(key, ())
-    return [name for name, places in catalog.open_places.items() if name in group and place in places]
 
 
 def _check_tool(name: str, names: Collection[str], origin: str) -> None:

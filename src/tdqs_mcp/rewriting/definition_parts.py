@@ -61,14 +61,11 @@ def purpose(subject: Subject, label: NameWords) -> str:
     is_plain = subject.prose.opens_with_verb and not is_in_other_language(subject)
     is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
     is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
-    if not (verb and is_harmless and is_purpose and is_about and spoken[0] in (verb, *_third_persons(verb))):
+    if not (verb and is_harmless and is_purpose and is_about):
         return ""
-    return " ".join((verb, *words[1:]))
-
-
-def _third_persons(verb: str) -> tuple[str, ...]:
-    """How "he" does it: lists, fetches, copies."""
-    return (f"{verb}s", f"{verb}es", f"{verb[:-1]}ies")
+    # lists, fetches, copies
+    is_told = spoken[0] in (verb, f"{verb}s", f"{verb}es", f"{verb[:-1]}ies")
+    return " ".join((verb, *words[1:])) if is_told else ""
 
 
 def is_in_other_language(subject: Subject) -> bool:

@@ -68,14 +68,11 @@ def _is_result_told(subject: Subject, forms: Sequence[CodeResult]) -> bool:
 
 
 def _tells_nothing_found(form: CodeResult) -> bool:
-    return not form.labels and _tells_absence(form) and _PATTERNS.nothing_found.search(form.text) is not None
-
-
-def _tells_absence(form: CodeResult) -> bool:
     """Return whether a text says what there is not: "No data for {}.", "File not found: {}"."""
     first = next(iter(words_of(form.text)), "")
     sentence = form.text.strip().rstrip(".").replace(" '{}'", "").replace(' "{}"', "").partition(":")[0]
-    return is_negation(first.lower()) or _PATTERNS.failure.fullmatch(sentence) is not None
+    is_absence = is_negation(first.lower()) or _PATTERNS.failure.fullmatch(sentence)
+    return bool(not form.labels and is_absence and _PATTERNS.nothing_found.search(form.text))
 
 
 def _result_words(form: CodeResult, bare: AbstractSet[str]) -> str:

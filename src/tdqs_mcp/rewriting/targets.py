@@ -39,7 +39,8 @@ def drop_unneeded(score: ServerScore, rewrites: Sequence[Rewrite], *, target: in
     own = [rewrite for rewrite in rewrites if rewrite.writer == OFFLINE and not rewrite.is_told and rewrite.before]
     optional = [rewrite for rewrite in own if rewrite.index in heights and rewrite.tokens_added >= 0]
     dropped: set[int] = set()
-    for rewrite in sorted(optional, key=_price, reverse=True):
+    prices = {rewrite.index: Fraction(rewrite.tokens_added, max(1, rewrite.tdqs_change)) for rewrite in optional}
+    for rewrite in sorted(optional, key=lambda rewrite: prices[rewrite.index], reverse=True):
         trial = heights | {rewrite.index: rewrite.before.tdqs if rewrite.before else LOWEST}
         if _overall(score, list(trial.values())) >= target:
             heights = trial
@@ -101,10 +102,6 @@ def estimate_changes(comparison: Comparison, judged: ServerScore) -> Comparison:
 
 def _within(score: int) -> int:
     return min(HIGHEST, max(LOWEST, score))
-
-
-def _price(rewrite: Rewrite) -> Fraction:
-    return Fraction(rewrite.tokens_added, max(1, rewrite.tdqs_change))
 
 
 def undone(rewrite: Rewrite) -> Rewrite:

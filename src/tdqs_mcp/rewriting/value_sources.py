@@ -142,7 +142,9 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
         text
         for text, group in by_text.items()
         if 2 * len(group) > len(namesakes)
-        and _is_borrowable(text, tool)
+        and len(text) <= MAX_BORROWED
+        and text.isprintable()
+        and text.isascii() >= (tool.description or "").isascii()
         and not content_stems(words_of(text)) <= content_stems((*name_parts(tool.name), *name_parts(name)))
         and not any(str(value).lower() in map(str.lower, words_of(text)) for value in schema.get("enum") or ())
         and not _is_about_others(text, group, tool, name)
@@ -159,11 +161,6 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
     (text,) = fit
     sources = [f"tool {group.tool}: its parameter {name}" for group in by_text[text][:MAX_SHOWN]]
     return set_value(f"{arguments.property_pointer(name)}/description", text, Route.NAMESAKE, sources)
-
-
-def _is_borrowable(text: str, tool: Tool) -> bool:
-    is_same_script = text.isascii() >= (tool.description or "").isascii()
-    return len(text) <= MAX_BORROWED and text.isprintable() and is_same_script
 
 
 def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name: str) -> bool:
@@ -293,8 +290,10 @@ class ValueSources:
         """
         label = self._labels[subject.tool.name]
         thing, own = _thing(parameter, label), _keys(label.resource)
-        is_weak = _is_weak(parameter.name)
-        if is_weak and name_parts(parameter.name)[-1:] == ("url",) and label.verb in _words("setting_verbs"):
+        last = name_parts(parameter.name)[-1:]
+        # it does not identify a thing by its name's last word alone
+        is_weak = not last or last[0] not in _words("identifiers") - _words("weak_identifiers")
+        if is_weak and last == ("url",) and label.verb in _words("setting_verbs"):
             return ()  # the address is what is set
         words = label.thing.lower().split()
         if words[-1:] and words[-1] in _words("identifiers") and _keys(words[:-1]) == thing:
@@ -351,12 +350,7 @@ _CHOSEN = lazy_pattern(
 
 def is_identifier(name: str) -> bool:
     """Return whether a parameter's name says that it identifies a thing: `board_id`, not `board`."""
-    return name_parts(name)[-1:] != () and name_parts(name)[-1] in _words("identifiers")
-
-
-def _is_weak(name: str) -> bool:
-    """A parameter that does not identify a thing by its name's last word alone."""
-    return name_parts(name)[-1:] == () or name_parts(name)[-1] not in _words("identifiers") - _words("weak_identifiers")
+    return not _words("identifiers").isdisjoint(name_parts(name)[-1:])
 
 
 def singular(word: str) -> str:

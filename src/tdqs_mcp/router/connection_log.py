@@ -256,11 +256,11 @@ def _arguments_shape(arguments: object, schema: object) -> dict[str, Any]:
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     properties = properties if isinstance(properties, Mapping) else {}
     parameters = arguments if isinstance(arguments, Mapping) else {}
-    return {name: _known_or_shape(parameters[name], properties[name]) for name in properties if name in parameters}
-
-
-def _known_or_shape(value: object, schema: object) -> Any:  # noqa: ANN401  # any JSON value
-    return value if isinstance(value, bool) or value is None or is_known(value, schema) else _shape(value)
+    given = {name: parameters[name] for name in properties if name in parameters}
+    return {
+        name: value if isinstance(value, bool | None) or is_known(value, properties[name]) else _shape(value)
+        for name, value in given.items()
+    }
 
 
 def _shape(value: object) -> str:

@@ -13,7 +13,7 @@ from tdqs_mcp.facts.text.effects import deleting_verbs, reads_and_writes
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.steering import find_secret, find_steered_parameters, find_steering
 from tdqs_mcp.facts.text.words import OVERT_MUTATIONS, Effect
-from tdqs_mcp.facts.threats import Threat, ThreatKind
+from tdqs_mcp.facts.threats import ThreatKind
 from tdqs_mcp.model import CACHING_HINTS, Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import undeclared_properties
@@ -262,17 +262,14 @@ def _threats(measured: Measured, *, words: Mapping[str, Any]) -> Iterator[Hit]:
     mild = Severity(words.get("mild", Severity.WARNING))
     for part, threat in measured.threats:
         if threat.kind is ThreatKind[words["kind"].upper()]:
-            problem = f"the text {threat.kind}{_literal(threat)}"
+            encoding = f" ({threat.encoding})" if threat.encoding else ""
+            # everything unprintable is escaped
+            literal = ascii(threat.quote) if threat.kind in _ESCAPED else repr(threat.quote)
+            problem = f"the text {threat.kind}{encoding}: {literal}"
             yield Hit(threat.path, problem, words["fix"], mild if threat.is_mild else None, part)
 
 
 THREATS = read_family("threats", _threats)
-
-
-def _literal(threat: Threat) -> str:
-    """The words as a literal, everything unprintable escaped, and how they were encoded."""
-    encoding = f" ({threat.encoding})" if threat.encoding else ""
-    return f"{encoding}: {ascii(threat.quote) if threat.kind in _ESCAPED else repr(threat.quote)}"
 
 
 _ESCAPED = frozenset({ThreatKind.UNSEEN, ThreatKind.LOOKALIKE, ThreatKind.TERMINAL})

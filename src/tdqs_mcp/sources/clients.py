@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.json_text import read_with_comments
@@ -304,17 +304,13 @@ def _read_entry(entry: Mapping[str, Any], client: str, name: str, *, file: Path,
         cwd=cwd,
         url=url,
         headers=headers,
-        transport="stdio" if command else _transport(entry) if url else None,
+        transport="stdio" if command else None if not url else "sse" if entry.get("type") == "sse" else "http",
         shown_tools=frozenset(name for key in shown_tools for name in _listed(entry, [key])) if shown_tools else None,
         hidden_tools=frozenset(name for key in hidden for name in _listed(entry, [key])),
         is_disabled=entry.get("disabled") is True or entry.get("enabled") is False,
         is_startable=not incomplete,
         unresolved=(*incomplete, *unresolved),
     )
-
-
-def _transport(entry: Mapping[str, Any]) -> Literal["http", "sse"]:
-    return "sse" if entry.get("type") == "sse" else "http"
 
 
 def _uniform(entry: Mapping[str, Any], client: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from tdqs_mcp.canonical import MAX_NESTING, canonical_json, canonical_members, short_hash, trim, utf16_length
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.lexicon import lazy_pattern
-from tdqs_mcp.facts.schema.walk import Shape, keyword_members, required_names
+from tdqs_mcp.facts.schema.walk import Shape, keyword_members, required_names, schema_of
 from tdqs_mcp.model import SENT_FIELDS, TOOL_FIELDS, Tool
 
 MAX_OBJECT_DEPTH = 10
@@ -210,7 +210,7 @@ class _Walk:
         deepest = max([depth, *(part.depth for part in added), self.visit(schema.get("not"), depth, path).depth])
         for keyword in ("oneOf", "anyOf"):
             # `anyOf: [string, null]` is one choice
-            choices = [branch for branch in _list(schema.get(keyword)) if not _is_null(branch)]
+            choices = [branch for branch in _list(schema.get(keyword)) if schema_of(branch).get("type") not in _NULLS]
             branches = list(map(self.visit, choices, repeat(depth), repeat(path)))
             if branches:
                 widest = max(branches, key=lambda branch: branch.field_count)
@@ -229,9 +229,7 @@ def _required_properties(schema: Mapping[str, Any]) -> tuple[list[str], list[obj
     return names, [properties[name] for name in names if name in properties]
 
 
-def _is_null(schema: object) -> bool:
-    """`anyOf: [X, null]` is how generators write an optional value: one choice, not two."""
-    return isinstance(schema, dict) and schema.get("type") in ("null", ["null"])
+_NULLS = ("null", ["null"])
 
 
 def _list(value: object) -> list[Any]:
