@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 
 from tdqs_mcp.facts.lexicon import MAX_NAME, lazy_pattern
 
@@ -23,6 +23,13 @@ def start_of_second_word(text: str) -> int | None:
     """Where the second word of a text begins, or None where it has no second one."""
     second = next(islice(_WORD.finditer(text), 1, None), None)
     return second.start() if second else None
+
+
+def common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many words two texts begin with together, and how many of the rest they end with."""
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    ends = zip(reversed(old[start:]), reversed(new[start:]), strict=False)
+    return start, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
 
 
 def name_parts(name: str) -> tuple[str, ...]:

@@ -4,14 +4,13 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json, replace_surrogates, short_hash
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.schema.compatibility import MISSING, list_edits, safer_hints
-from tdqs_mcp.facts.spelling import some_names
+from tdqs_mcp.facts.spelling import common_ends, some_names
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.facts.threats import find_additions, find_hosts
 from tdqs_mcp.model import Catalog, read_tool
@@ -386,18 +385,12 @@ def _is_reported(path: str, reported: Collection[str]) -> bool:
 def _describe_rewording(old: str, new: str) -> str:
     """The words that differ, from the first to the last."""
     before, after = old.split(), new.split()
-    start = _common_start(before, after)
-    end = _common_start(before[start:][::-1], after[start:][::-1])
+    start, end = common_ends(before, after)
     parts = [_cut(" ".join(words[start : len(words) - end])) for words in (before, after)]
     if before == after:
         return "only white space differs"
     gone, new = parts
     return f"{gone!r} → {new!r}" if gone and new else f"added {new!r}" if new else f"removed {gone!r}"
-
-
-def _common_start(old: Sequence[str], new: Sequence[str]) -> int:
-    """Words at the beginning that are the same."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 def _cut(text: str) -> str:

@@ -5,13 +5,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.lexicon import words_from
 from tdqs_mcp.facts.schema.walk import put_at, split_pointer, value_at
-from tdqs_mcp.facts.spelling import is_plain
+from tdqs_mcp.facts.spelling import common_ends, is_plain
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.text.claims import Topic
 from tdqs_mcp.facts.text.prose import lead_in_length
@@ -56,17 +55,11 @@ def _set_text(subject: Subject, path: str, text: str) -> Statement:
     if path != "/description":
         return set_value(path, text, Route.FIX, [path])
     old, new = (re.split(r"(\s+)", words) for words in (subject.tool.description or "", text))
-    start, limit = _shared(old, new), min(len(old), len(new))
-    tail = min(_shared(old[::-1], new[::-1]), limit - start)
+    start, tail = common_ends(old, new)
     # "This tool lists" -> "Lists": whole words change
     end, words = len("".join(old[: len(old) - tail])), "".join(new[start : len(new) - tail])
     splice = TextEdit(start=len("".join(old[:start])), end=end, text=words)
     return Statement(path=path, route=Route.FIX, sources=(path,), splices=(splice,))
-
-
-def _shared(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return how many words two texts begin with together."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[str, Any]:
