@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.lexicon import read_table, words_from
+from tdqs_mcp.facts.lexicon import PatternTable, read_table, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.arguments import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.schema.signals import HINTS
@@ -37,7 +37,7 @@ _TEXT_PLACES = frozenset(
 _HINT = re.compile(rf"\W*({'|'.join(HINTS)})`?\s*(?:[:=]|is)\s*`?(true|false)\W*", re.IGNORECASE)
 """A hint with its value and nothing else."""
 
-_YES_NO = re.compile(r"(yes|true|no|false)(?:\s*[,.;:!\u2013-]+\s*|\s*$)", re.IGNORECASE)
+_PATTERNS = PatternTable("rewriting")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ def _read_hint(fact: Fact) -> Iterator[Fact]:
 
     What is said of several tools together is in no tool's description: "They only read" is no sentence there.
     """
-    match = _YES_NO.match(fact.text)
+    match = _PATTERNS.yes_no.match(fact.text)
     value = match[1].lower() in ("yes", "true") if match else dict(stated_hints(fact.text)).get(str(fact.hint))
     if value is None:
         yield fact
@@ -307,13 +307,6 @@ _CLAUSES = frozenset({QuestionTopic.PURPOSE, QuestionTopic.USAGE, QuestionTopic.
 """What no single word answers."""
 
 
-_REPLY = re.compile(r"(?:yes|no)(?:\s*[,.;:!\u2013-]+\s*|\s*$)", re.IGNORECASE)
-# "If you know the id, use `get_order`" is a whole sentence; "if you know the id" needs "Use it" before it.
-_CHOICE = re.compile(r",\s*(?:use|call|choose|prefer)\b", re.IGNORECASE)
-_RETURNS = re.compile(r"returns?\s*:\s*", re.IGNORECASE)
-_END = re.compile(r";|[.!?](?:\s|$)")
-
-
 def material_statements(
     subject: Subject, material: Material, *, disproven: Container[str] = ()
 ) -> tuple[Statement, ...]:
@@ -359,7 +352,7 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
     is_clause = fact.place in _CLAUSES or not any(map(str.isalpha, fact.text))
     is_short = is_clause and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
     is_empty = not fact.place and fact.text.isascii() and not content_stems(words_of(fact.text))
-    if not fact.is_confirmed and (_REPLY.fullmatch(fact.text) or is_short or is_empty):
+    if not fact.is_confirmed and (_PATTERNS.reply.fullmatch(fact.text) or is_short or is_empty):
         return "it tells nothing by itself; answer in a sentence"
     if fact.doubt:
         return fact.doubt
@@ -428,8 +421,8 @@ def _form(fact: Fact, subject: Subject) -> str:
 
 def _say_return(text: str) -> str:
     """A thing is what a call returns; a whole sentence stays."""
-    text = _RETURNS.sub("", text, count=1)
-    words = words_of(_END.split(text, 1)[0])
+    text = _PATTERNS.returns.sub("", text, count=1)
+    words = words_of(_PATTERNS.end.split(text, 1)[0])
     end = next((place for place, word in enumerate(words) if word in words_from("rewriting", "relatives")), len(words))
     is_whole = not words or words[0] in PREPOSITIONS | words_from("rewriting", "pronouns") or _is_verb(words)
     if is_whole or not words_from("rewriting", "finite").isdisjoint(words[1:end]):
@@ -446,14 +439,15 @@ def _is_verb(words: Sequence[str]) -> bool:
 def _say_usage(text: str) -> str:
     """A condition is when to use the tool; a whole sentence stays."""
     is_condition = not words_from("rewriting", "conditions").isdisjoint(words_of(text)[:1])
-    return f"Use it {_continued(text)}" if is_condition and not _CHOICE.search(_END.split(text, 1)[0]) else text
+    is_whole = _PATTERNS.choice.search(_PATTERNS.end.split(text, 1)[0])
+    return f"Use it {_continued(text)}" if is_condition and not is_whole else text
 
 
 def _say_behavior(text: str) -> str:
     """Without the yes or no that it begins with; nothing is what a call changes."""
     if text.lower().rstrip(".") == "nothing":
         return "It changes nothing"
-    match = _REPLY.match(text)
+    match = _PATTERNS.reply.match(text)
     return text[match.end() :] if match and match.end() < len(text) else text
 
 

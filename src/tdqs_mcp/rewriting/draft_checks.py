@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, lazy_pattern
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.compatibility import MISSING, Edit, EditKind, list_edits
 from tdqs_mcp.facts.schema.walk import all_texts, put_at, split_pointer
@@ -34,14 +34,7 @@ from tdqs_mcp.results.tool_code import ToolCode
 from tdqs_mcp.rewriting.schema_conflicts import schema_conflicts
 from tdqs_mcp.rules.code_rules import find_disproof, misstated_limits
 
-_ACTS = lazy_pattern(
-    r"(?:it|this tool|the tool|a call|each call) (?:also |may |will )?(\w+)\b(?! (?:nothing|no)\b)"
-    r"|(\w+s)(?= (?:the|an?|all|any|each|every|its|one)\b| \w+(?<![su])s\b)",
-    re.IGNORECASE,
-)
-"""A verb that says who does it; without a subject only before its object, as a plural: "Orders are kept" has none."""
-
-_RESULT = lazy_pattern(r"\b(?:fields|columns|response|answer|output|result)\b", re.IGNORECASE)
+_PATTERNS = PatternTable("rewriting")
 
 _Position = tuple[str, bool]
 """A hint and its value: two positions on one hint cannot both hold."""
@@ -66,12 +59,9 @@ class Conflict:
     @property
     def question(self) -> str:
         """Return what only the author can answer; the same for either of two statements."""
-        first, second = sorted((self.statement, self.other), key=lambda side: (not _GIVEN.match(side), side))
+        is_own = _PATTERNS.material_name.match
+        first, second = sorted((self.statement, self.other), key=lambda side: (not is_own(side), side))
         return f"{first[:1].upper()}{first[1:]}, but {second}: which of them holds?"
-
-
-_GIVEN = lazy_pattern(r"(?:fact|answer|parameters|annotations) ")
-"""How the name of a statement of the material begins."""
 
 
 def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
@@ -181,10 +171,10 @@ def _effect(sentence: str) -> Iterator[_Position]:
     """That the tool changes something: as rules read it, or its verb in a form that says who does it."""
     if any(sentence_claims(sentence)):
         yield "readOnlyHint", False
-    match = _ACTS.match(sentence)
+    match = _PATTERNS.acts.match(sentence)
     word = (match[1] or match[2]).lower() if match else ""
     following = words_of(sentence[match.end() :])[:1] if match else []
-    is_of_result = match is not None and match[2] and _RESULT.search(sentence) is not None
+    is_of_result = match is not None and match[2] and _PATTERNS.result_part.search(sentence) is not None
     # "It stops at the names" stops nothing; "Adds the owner to the summary fields" is about what comes back
     verb = LEMMAS.get(word) if PREPOSITIONS.isdisjoint(following) and not is_of_result else None
     is_change = verb is not None and EFFECTS[verb].is_mutating and not word.endswith(("ed", "ing"))

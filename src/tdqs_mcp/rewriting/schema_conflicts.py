@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import MAX_EXPLANATION, PatternTable, words_from
 from tdqs_mcp.facts.schema.walk import Accepted, Node, accepted_values
 from tdqs_mcp.facts.spelling import name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
@@ -14,19 +14,6 @@ from tdqs_mcp.facts.text.statements import is_negation
 from tdqs_mcp.facts.text.words import STOPWORDS
 
 _PATTERNS = PatternTable("conflicts")
-
-_QUOTED = lazy_pattern(r"`([^`\n]{1,60})`|(?<!\w)'([^'\n]{1,60})'(?!\w)|\"([^\"\n]{1,60})\"")
-_TOKEN = lazy_pattern(r"[\w$](?:[\w.+/-]*\w)?")
-_SEGMENT = lazy_pattern(r";\s|\n")
-# "By default, `active_only` is off" is one clause, "e.g. 5" too
-_CLAUSE = lazy_pattern(r"(?<![Bb]y default)(?:,\s|\s\((?!default)|:\s)|\)[,.]?\s?|(?<!e\.g)\.\s")
-_AMOUNT = lazy_pattern(r"\d[\s-]?[a-z]+\b")
-_USED = lazy_pattern(r"\b\w+=[\w\"'.-]+")
-_USED_NUMBER = lazy_pattern(r"\b\w+=(?P<number>-?\d[\d_]*(?:\.\d+)?)\b(?!\.)")
-"""A value in a call, `limit=20`: neither a default nor an end, but in the range."""
-
-_ITEM = r"[`'\"]?\w[\w.+-]*[`'\"]?"
-_ROW = lazy_pattern(rf"{_ITEM}(?:(?:,\s(?:or\s|and\s)?|\s(?:or|and)\s|\s?[|/]\s?){_ITEM})+")
 
 _SIDES = {
     "minimum": ("low", 0),
@@ -70,7 +57,7 @@ def schema_conflicts(text: str, subject: Subject, *, path: str, may_narrow: bool
     node = next((node for node in shape.nodes if node.name and f"{node.path}/description" == path), None)
     for about, part in [(node, text)] if node else _named(text, subject):
         accepted = accepted_values(about.schema, shape.root)
-        clauses = [clause for segment in _SEGMENT.split(part) for clause in _CLAUSE.split(segment)]
+        clauses = [clause for segment in _PATTERNS.segment.split(part) for clause in _PATTERNS.clause.split(segment)]
         if not _PATTERNS.condition.match(part):
             yield from _number_conflicts(about, clauses, accepted, is_own=node is not None, may_narrow=may_narrow)
         yield from _default_conflicts(about, clauses, accepted)
@@ -89,14 +76,14 @@ def schema_conflicts(text: str, subject: Subject, *, path: str, may_narrow: bool
 def _named(text: str, subject: Subject) -> Iterator[tuple[Node, str]]:
     """Yield the parameters that a text names, each with what is said of it: a segment for the only one in it."""
     tops = {node.name.lower(): node for node in subject.input_shape.nodes if node.is_top and node.name}
-    for segment in _SEGMENT.split(text):
+    for segment in _PATTERNS.segment.split(text):
         spoken = _names_in(segment, tops)
         if len(spoken) == 1:
             yield tops[spoken.pop()], segment
             continue
         parts: dict[str, list[str]] = {}
         latest: set[str] = set()
-        for clause in _CLAUSE.split(segment) if spoken else ():
+        for clause in _PATTERNS.clause.split(segment) if spoken else ():
             latest = _names_in(clause, tops) or latest  # "`size` is at least 10, at most 100" is all about `size`
             for name in latest if len(latest) == 1 else ():
                 parts.setdefault(name, []).append(clause)
@@ -105,8 +92,8 @@ def _named(text: str, subject: Subject) -> Iterator[tuple[Node, str]]:
 
 def _names_in(clause: str, tops: Mapping[str, Node]) -> set[str]:
     """The parameters that a clause names: in backticks, spelled as no plain word is, or as what its verb is about."""
-    names = {match[1].lower() for match in _QUOTED.finditer(clause) if match[1]}
-    for match in _TOKEN.finditer(clause):
+    names = {match[1].lower() for match in _PATTERNS.quoted.finditer(clause) if match[1]}
+    for match in _PATTERNS.token.finditer(clause):
         name = match[0]
         is_compound = "_" in name or not (name.islower() or name.istitle())
         if name.lower() in tops and (is_compound or _PATTERNS.verb.match(clause, match.end())):
@@ -129,7 +116,7 @@ def _limits(node: Node, accepted: Accepted) -> dict[str, _SchemaNumber]:
         words = f"the schema gives `{node.name}` the default {default:g}"
         limits["default"] = _SchemaNumber(numbers=frozenset({float(default)}), words=words)
     own = node.schema.get("description")
-    for clause in _CLAUSE.split(own[:MAX_EXPLANATION]) if isinstance(own, str) else ():
+    for clause in _PATTERNS.clause.split(own[:MAX_EXPLANATION]) if isinstance(own, str) else ():
         for role, number, _ in (entry for entry in _numbers(clause) if entry[0]):
             words = f"the description of `{node.name}` says {number:g}"
             limits.setdefault(role, _SchemaNumber(numbers=frozenset({number}), end=number, words=words))
@@ -138,8 +125,8 @@ def _limits(node: Node, accepted: Accepted) -> dict[str, _SchemaNumber]:
 
 def _numbers(clause: str) -> Iterator[tuple[str, float, str]]:
     """Each number of a clause with its role (low, high, default, or empty) and the word behind it."""
-    yield from (("", _float(match["number"]), "") for match in _USED_NUMBER.finditer(clause))
-    lowered = _USED.sub("", clause).lower()
+    yield from (("", _float(match["number"]), "") for match in _PATTERNS.used_number.finditer(clause))
+    lowered = _PATTERNS.used.sub("", clause).lower()
     for match in _PATTERNS.range.finditer(lowered):
         low, high = map(_float, (match["low"], match["high"]))
         if low < high:  # the date 12-01 is no range
@@ -157,7 +144,7 @@ def _values_in(clause: str, node: Node) -> set[float]:
     """The numbers that a clause gives the parameter as values: `limit` 5, `limit` of 5, 5 as `limit`, `limit=5`."""
     name = rf"[`'\"]?\b{re.escape(node.name or '')}\b[`'\"]?"
     forms = words_from("claims", "claiming") | words_from("conflicts", "adverbs") | words_from("conflicts", "links")
-    values = {_float(match["number"]) for match in _USED_NUMBER.finditer(clause)}
+    values = {_float(match["number"]) for match in _PATTERNS.used_number.finditer(clause)}
     for match in _PATTERNS.number.finditer(clause):
         words = re.search(rf"{name}((?: [a-z]+){{0,4}}) [`'\"]?$", clause[: match.start()], re.IGNORECASE)
         is_behind = words is not None and forms.issuperset(words_of(words[1]))
@@ -224,12 +211,12 @@ def _unit_conflicts(node: Node, text: str) -> Iterator[str]:
 
     What is said of a call, "end_ms=120000: the first two minutes", is about its result.
     """
-    if _USED.search(text):
+    if _PATTERNS.used.search(text):
         return
     units = known_units()
     named = {units[part] for part in name_parts(node.name or "") if len(part) > 1 and part in units}
     # "5 minutes" is an amount, which may be given in seconds
-    stated = {units[word] for word in words_of(_AMOUNT.sub("", text)) if len(word) > 1 and word in units}
+    stated = {units[word] for word in words_of(_PATTERNS.amount.sub("", text)) if len(word) > 1 and word in units}
     right_kinds = {kind for kind, _ in named & stated}  # `min_days` in days
     for kind, unit in sorted(named - stated):
         other = next((word for same, word in sorted(stated) if same == kind), None)
@@ -250,12 +237,13 @@ def _default_conflicts(node: Node, clauses: Sequence[str], accepted: Accepted) -
     values_then = _quoted(absent["rest"]) if absent and absent["name"] == node.name else []
     if len(values_then) == 1 and isinstance(default, str) and default.lower() not in map(str.lower, values_then):
         yield reason
-    for clause in (_USED.sub("", clause) for clause in clauses):
+    for clause in (_PATTERNS.used.sub("", clause) for clause in clauses):
         before, *behind = _PATTERNS.unless.split(clause, maxsplit=1)
-        words = {word.lower() for word in _TOKEN.findall(before)} - {(node.name or "").lower()}
+        words = {word.lower() for word in _PATTERNS.token.findall(before)} - {(node.name or "").lower()}
         if isinstance(default, bool):
             stated = _truth(words) if _PATTERNS.default.search(clause.lower()) else None
-            is_exception = any(_truth({word.lower() for word in _TOKEN.findall(part)}) is default for part in behind)
+            exceptions = (_truth({word.lower() for word in _PATTERNS.token.findall(part)}) for part in behind)
+            is_exception = any(truth is default for truth in exceptions)
             if (stated is not None and stated is not default) or (is_exception and _PATTERNS.sole.search(clause)):
                 yield reason
         elif _PATTERNS.default.search(clause.lower()):
@@ -285,8 +273,8 @@ def _value_conflicts(node: Node, text: str, accepted: Accepted, subject: Subject
     folded = {spell(value).lower() for value in values}
     names = {name.lower() for name in subject.input_shape.names}
     strange: list[str] = []
-    for row in _ROW.findall(text):
-        items = [item.lower() for item in _TOKEN.findall(row)]
+    for row in _PATTERNS.row.findall(text):
+        items = [item.lower() for item in _PATTERNS.token.findall(row)]
         members = folded.intersection(items)
         if len(members) > 1 and 2 * len(members) > len(items) - 1:
             strange += [item for item in items if item not in folded | names | STOPWORDS | _no_values()]
@@ -305,7 +293,7 @@ def _no_values() -> frozenset[str]:
 
 
 def _quoted(text: str) -> list[str]:
-    return [word for match in _QUOTED.findall(text[:MAX_EXPLANATION]) for word in match if word]
+    return [word for match in _PATTERNS.quoted.findall(text[:MAX_EXPLANATION]) for word in match if word]
 
 
 def _requirement_conflicts(node: Node, clauses: Sequence[str], *, is_own: bool) -> Iterator[str]:

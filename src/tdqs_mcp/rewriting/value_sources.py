@@ -1,13 +1,12 @@
 """Meaning of a parameter's value, by siblings' words, and which tool gives it."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.lexicon import MAX_TEXT, lazy_pattern, words_from
+from tdqs_mcp.facts.lexicon import MAX_TEXT, PatternTable, words_from
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.schema.walk import schema_of
@@ -35,12 +34,7 @@ MAX_BORROWED = 160
 MAX_SHOWN = 2
 """Siblings that a meaning names as its sources."""
 
-_PURPOSE = lazy_pattern(r"\b(?:to|for) (?:be )?(\w+)")
-_MIXED_CASE = lazy_pattern(r"\b[a-z]+[A-Z]\w*")
-_IS_BOUND = lazy_pattern(
-    r"\d|\b(?:default|optional|required|omit|leave|empty|if|when|unless|only|must|support|valid|allowed)", re.IGNORECASE
-)
-"""What depends on the tool: bounds, defaults, conditions."""
+_PATTERNS = PatternTable("names")
 
 
 class Namesake(NamedTuple):
@@ -149,7 +143,7 @@ def _namesake(tool: Tool, name: str, schema: Mapping[str, Any], namesake_index: 
         and not any(str(value).lower() in map(str.lower, words_of(text)) for value in schema.get("enum") or ())
         and not _is_about_others(text, group, tool, name)
         and (
-            not _IS_BOUND.search(text)
+            not _PATTERNS.bound.search(text)
             or (
                 len(by_text) == 1 < len(group)
                 and all(member.is_like(schema, is_required=is_required) for member in group)
@@ -168,9 +162,9 @@ def _is_about_others(text: str, namesakes: Sequence[Namesake], tool: Tool, name:
     own = {stem(part) for part in (*name_parts(tool.name), *name_parts(name))}
     stems = {stem(part) for word in words_of(text) for part in parts_of(word)}
     namesake_words = [{stem(part) for part in name_parts(namesake.tool)} for namesake in namesakes]
-    actions = {stem(word) for word in (*words_of(text)[:1], *_PURPOSE.findall(text.lower())) if word in LEMMAS}
+    actions = {stem(word) for word in (*words_of(text)[:1], *_PATTERNS.purpose.findall(text.lower())) if word in LEMMAS}
     names = {label.lower() for label in (*arguments.properties(tool), tool.name)}
-    named = identifiers_of(text) | {word.lower() for word in _MIXED_CASE.findall(text)}
+    named = identifiers_of(text) | {word.lower() for word in _PATTERNS.mixed_case.findall(text)}
     is_phrase = words_of(text)[:1] and words_of(text)[0] not in PREPOSITIONS
     return bool((set.intersection(*namesake_words) & stems | actions) - own) or not (named <= names and is_phrase)
 
@@ -256,16 +250,17 @@ class ValueSources:
 
         The caller chooses it, or a sentence of the definition speaks of it: "Requires a user-provided `run_id`."
         """
-        if _CHOSEN.search(parameter.description) or not self._names.isdisjoint(_NAME.findall(parameter.description)):
+        named = _PATTERNS.spelled_name.findall(parameter.description)
+        if _PATTERNS.chosen.search(parameter.description) or not self._names.isdisjoint(named):
             return False
         schema = schema_of(arguments.properties(subject.tool).get(parameter.name))
         if not parameter.is_required or "enum" in schema or schema.get("default") is not None:
             return False
         if parameter.name.isalpha() and parameter.name.islower():
             return True  # `customer` is a word of the sentence
-        spoken = [sentence for sentence in subject.prose.sentences if not _ENTRY.match(sentence)]
-        names = (set(_NAME.findall(sentence)) for sentence in spoken)
-        return not any(parameter.name in named and named.isdisjoint(self._names) for named in names)
+        spoken = [sentence for sentence in subject.prose.sentences if not _PATTERNS.entry.match(sentence)]
+        in_sentences = (set(_PATTERNS.spelled_name.findall(sentence)) for sentence in spoken)
+        return not any(parameter.name in names and names.isdisjoint(self._names) for names in in_sentences)
 
     def _is_found_elsewhere(self, subject: Subject, parameter: Parameter) -> bool:
         """Return whether the parameter identifies what is there already: a `thread_ts`, the `member_id` of a card."""
@@ -333,19 +328,6 @@ class ValueSources:
 
 
 _BOTH_WAYS = frozenset({"list", "search"})
-
-_NAME = lazy_pattern(r"[\w.-]*\w")
-_ENTRY = lazy_pattern(r"[\W_]*\w+[`*]*(?: \([^()]*\))?[`*]*:")
-"""The line of a list of parameters: "- `order_id` (string): the order"."""
-_KIND = r"(?:name|ID|identifier|key|slug)\b"
-_IDENTIFIES = lazy_pattern(
-    rf"(?:The |An? )?(?:((?:[A-Za-z]+ ){{1,3}}?){_KIND}"
-    rf"|(?:unique )?{_KIND} of (?:the |an? )((?:[A-Za-z]+ ?){{1,2}}?)(?=[.,;(]|$| (?:to|in|for)\b))",
-    re.IGNORECASE,
-)
-_CHOSEN = lazy_pattern(
-    r"\b(?:custom|your own|of your choice|(?:any|a) unique|(?:a|the) new|arbitrary|label for)\b", re.IGNORECASE
-)
 
 
 def is_identifier(name: str) -> bool:
@@ -432,7 +414,7 @@ def _thing(parameter: Parameter, label: NameWords) -> frozenset[str]:
 
 
 def _said_thing(parameter: Parameter) -> frozenset[str]:
-    match = _IDENTIFIES.match(parameter.description)
+    match = _PATTERNS.identifies.match(parameter.description)
     words = [word.lower() for word in (match[1] or match[2] or "").split()] if match else []
     is_made = not _words("no_resources").isdisjoint(words)
     return frozenset() if is_made else _keys(word for word in words if word not in STOPWORDS)
