@@ -171,8 +171,8 @@ class Subject:
         sentences = self.prose.sentences
         places = self.prose.cue_places.get(Cue.WHEN, ())
         below = (place + 1 if sentences[place].rstrip("*_ ").endswith(":") else place for place in places)
-        said = (sentences[place] for place in below if place < len(sentences))
-        return tuple(dict.fromkeys(" ".join(text.split()) for text in said if "are used " not in text))
+        usage = (sentences[place] for place in below if place < len(sentences))
+        return tuple(dict.fromkeys(" ".join(text.split()) for text in usage if "are used " not in text))
 
     @property
     def is_effect_open(self) -> bool:

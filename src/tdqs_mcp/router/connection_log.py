@@ -256,10 +256,10 @@ def _arguments_shape(arguments: object, schema: object) -> dict[str, Any]:
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     properties = properties if isinstance(properties, Mapping) else {}
     parameters = arguments if isinstance(arguments, Mapping) else {}
-    given = {name: parameters[name] for name in properties if name in parameters}
+    values = {name: parameters[name] for name in properties if name in parameters}
     return {
         name: value if isinstance(value, bool | None) or is_known(value, properties[name]) else _shape(value)
-        for name, value in given.items()
+        for name, value in values.items()
     }
 
 
