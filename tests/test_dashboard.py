@@ -353,17 +353,17 @@ def test_an_address_puts_no_words_into_the_site_s_mouth(dashboard):
 
 
 def test_one_address_checks_only_so_often_and_others_are_not_disturbed(dashboard, monkeypatch):
-    monkeypatch.setattr("tdqs_mcp.check_queue.CHECKS_PER_MINUTE", 3)
-    monkeypatch.setattr("tdqs_mcp.check_queue.time.monotonic", lambda: 600.0)
+    monkeypatch.setattr("tdqs_mcp.dashboard.CHECKS_PER_MINUTE", 3)
+    monkeypatch.setattr("tdqs_mcp.dashboard.time.monotonic", lambda: 600.0)
     browser, empty = dashboard(), form_of(definitions=" ")
     assert [browser.ask("/check", **empty).status_code for _ in range(5)] == [422, 422, 422, 429, 429]
     assert browser.ask("/check", **empty, x_forwarded_for="203.0.113.9").status_code == 422
-    monkeypatch.setattr("tdqs_mcp.check_queue.time.monotonic", lambda: 661.0)
+    monkeypatch.setattr("tdqs_mcp.dashboard.time.monotonic", lambda: 661.0)
     assert browser.ask("/check", **empty).status_code == 422
 
 
 def test_a_full_queue_is_told(dashboard, monkeypatch):
-    monkeypatch.setattr("tdqs_mcp.check_queue.CHECKS_WAITING", 0)
+    monkeypatch.setattr("tdqs_mcp.dashboard.CHECKS_WAITING", 0)
     assert dashboard().ask("/check", **form_of(definitions=PASTED)).status_code == 503
 
 

@@ -12,7 +12,7 @@ from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.report.agent_answers import FindingFilter, Window, lint_answer, report_document, score_answer, tool_answer
+from tdqs_mcp.report.agent_answers import Window, lint_answer, report_document, score_answer, tool_answer
 from tdqs_mcp.report.agent_improvements import compare_answer, question_lines, rewrite_page
 from tdqs_mcp.report.escape import fence_advice, fence_json
 from tdqs_mcp.results.improvements import questions_of
@@ -115,7 +115,7 @@ def test_an_agent_gets_every_foreign_text_between_marks():
         report_document(score),
         score_answer(score, measure(catalog), catalog="c", report="r", window=window, next_step="").content,
         *(tool_answer(score, catalog="c", index=index, is_full=True, next_step="").content for index in range(4)),
-        lint_answer(linting.lint(catalog), FindingFilter(), catalog="c", window=window, page="", next_step="").content,
+        lint_answer(linting.lint(catalog), catalog="c", window=window, page="", next_step="").content,
         *question_lines(questions_of(rewrites)),
         *(
             compare_answer(

@@ -16,7 +16,7 @@ from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.lint_formats import sarif_document
-from tdqs_mcp.report.lint_report import GateOutcome, LocatedReport, comment_blocks
+from tdqs_mcp.report.lint_report import LocatedReport, comment_blocks
 from tdqs_mcp.report.score_report import score_blocks
 from tdqs_mcp.results.findings import LintReport, Location, Severity
 from tdqs_mcp.rules import registry
@@ -26,7 +26,6 @@ SILENT = tool("silent", None, {"type": "object", "additionalProperties": False})
 HOSTILE = "a,b:c%d\r\n::error::x\x1b[31m\x00\u202e\ud800 ]](http://evil.example) {0} <b>&\"' @user #1 |`$x$` ]]>"
 NASTY = [tool(HOSTILE, HOSTILE), tool(HOSTILE, None), {"name": 7}, "no tool", tool("", "x")]
 STRICT = ("--profile", "strict")
-VERDICT = GateOutcome(fail_on=Severity.ERROR, rule_count=70)
 
 
 def linted(catalog):
@@ -352,7 +351,7 @@ def test_a_comment_says_what_does_not_count(command, write, tmp_path):
 def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog):
     every = Policy(selection=registry.select(names=["ALL"]))
     report = linting.lint(catalog(*(tool(f"tool_{number}", "Lists.", flat(5)) for number in range(count))), every)
-    text = as_markdown(comment_blocks([LocatedReport(report=report, catalog=catalog())], verdict=VERDICT))
+    text = as_markdown(comment_blocks([LocatedReport(report=report, catalog=catalog())]))
     assert len(text) <= 65_536
     shown = text.count("\n| tool\\_") + text.count("\n| server |")
     assert 0 < shown < len(report.findings)
@@ -372,7 +371,7 @@ def test_a_comment_on_very_many_servers_or_with_huge_names_is_cut_at_a_line(cata
     nothing = LintReport(server="y" * 100_000, version=None, source=None, tools={}, findings=(), problems=())
     huge = LocatedReport(report=nothing, catalog=catalog())
     for several in (reports, [report], [huge]):
-        text = as_markdown(comment_blocks(several, verdict=VERDICT))
+        text = as_markdown(comment_blocks(several))
         assert len(text) <= 65_536
         assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")
 

@@ -60,7 +60,6 @@ from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
 from tdqs_mcp.report.escape import printable, readable
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import (
-    GateOutcome,
     comment_blocks,
     full_blocks,
     lint_blocks,
@@ -222,14 +221,16 @@ def lint(
         replace(
             linting.locate_report(report, catalog, place, code, file),
             arguments=" ".join([copyable_locator(place), *given_options()]),
+            fail_on=policy.fail_on,
+            rule_count=len(policy.selection.rules),
         )
         for report, catalog, place in zip(reports, catalogs, places, strict=True)
     ]
     missing = [None for report in loaded if report is None]
     if page.form in _DOCUMENTS:
-        page.show([located] if located else [], _documents(policy))
+        page.show([located] if located else [], _documents(table))
     else:
-        page.show([*located, *missing], _views(policy, listing))
+        page.show([*located, *missing], _views(listing or ("all" if policy.tools else "screen")))
     if page.form != "text":
         for unused in dict.fromkeys(suppression for report in reports for suppression in report.unused_suppressions):
             warn(unused_line(unused))
@@ -308,17 +309,16 @@ def _page_text(entry: Mapping[str, str]) -> Any:  # noqa: ANN401  # rich is impo
     return Markdown(entry["page"]) if sys.stdout.isatty() else entry["page"]
 
 
-def _views(policy: Policy, listing: str | None) -> dict[str, View]:
-    verdict = GateOutcome(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
-    views: dict[str | None, Callable[..., Any]] = {
+def _views(listing: str) -> dict[str, View]:
+    blocks: dict[str, Callable[..., Any]] = {
         "all": full_blocks,
         "source": partial(full_blocks, has_source=True),
         "statistics": statistics_blocks,
         "summary": summary_blocks,
-        None: full_blocks if policy.tools else lint_blocks,
+        "screen": lint_blocks,
     }
     return {
-        "text": lambda located: as_text(views[listing](located, verdict=verdict)),
+        "text": lambda located: as_text(blocks[listing](located)),
         "json": lambda located: document(located.counted if listing == "statistics" else located.report),
     }
 
@@ -359,20 +359,18 @@ def code(locator: str, *, tools: tuple[str, ...] | None, page: Page) -> None:
     page.show([report], views(partial(code_blocks, tools=names)) | document)
 
 
-def _documents(policy: Policy) -> dict[str, View]:
-    verdict = GateOutcome(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
+def _documents(table: Sequence[AnyRule]) -> dict[str, View]:
     from tdqs_mcp.report.lint_formats import (  # noqa: PLC0415  # what people read goes without XML
         github_text,
         junit_text,
         sarif_document,
     )
 
-    table = policy.selection.table
     return {
-        "markdown": lambda reports: as_markdown(comment_blocks(reports, verdict=verdict)),
+        "markdown": lambda reports: as_markdown(comment_blocks(reports)),
         "sarif": lambda reports: json_text(sarif_document(reports, table=table)),
         "code-scanning": lambda reports: json_text(sarif_document(reports, table=table, has_passes=False)),
-        "junit": partial(junit_text, fail_on=policy.fail_on),
+        "junit": junit_text,
         "github": github_text,
     }
 

@@ -13,7 +13,6 @@ import click
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, source_places
-from tdqs_mcp.app.reviewing import review_code
 from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command, fail, group_options
 from tdqs_mcp.cli.judge_options import (
@@ -365,7 +364,7 @@ def _review(run: _Run) -> None:
         raise click.UsageError("the code rubric needs the code: name its folder with --source")
     tool = options.tools[0] if options.tools else None
     judge, ledger = preview_of(run.choice) if options.is_dry_run else (run.judge(), None)
-    use = partial(blocking(review_code), code=code, judge=judge, tool=tool)
+    use = partial(blocking(judging.review_code), code=code, judge=judge, tool=tool)
 
     def review(catalog: Catalog) -> CodeReview:
         match_tools([entry.name for entry in catalog.tools], options.tools or ())

@@ -78,28 +78,22 @@ class Window:
         return {"notice": NOTICE, "offset": self.offset, "total": total, "nextOffset": end if end < total else None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingFilter:
-    """The findings that are listed."""
-
-    worst_from: Severity = Severity.INFO
-    """The mildest severity."""
-
-    tool: str | None = None
-
-    def has(self, finding: Finding) -> bool:
-        """Return whether the finding is listed."""
-        return finding.severity.rank >= self.worst_from.rank and self.tool in (None, finding.subject.name)
-
-
 def lint_answer(
-    report: LintReport, listed: FindingFilter, *, catalog: str, window: Window, page: str, next_step: str
+    report: LintReport,
+    *,
+    mildest: Severity = Severity.INFO,
+    tool: str | None = None,
+    catalog: str,
+    window: Window,
+    page: str,
+    next_step: str,
 ) -> AgentAnswer:
-    """Return one page of the findings that were asked for, the worst first; counts are of all.
+    """Return one page of the findings from the mildest severity on, or of one tool, the worst first; counts are of all.
 
     `page` explains a rule; empty where none is asked about.
     """
-    worst = [finding for finding in report.worst_first if listed.has(finding)]
+    worst = [finding for finding in report.worst_first if finding.severity.rank >= mildest.rank]
+    worst = [finding for finding in worst if tool in (None, finding.subject.name)]
     limit = MAX_FENCED if window.is_full else MAX_MESSAGE
     members = "tool index rule severity dimension path message suggestion"
     content = {

@@ -76,12 +76,12 @@ def _percent_encoded(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def junit_text(reports: Sequence[LocatedReport], *, fail_on: Severity | None) -> str:
+def junit_text(reports: Sequence[LocatedReport]) -> str:
     """A suite for each server, a case for each tool, one failure for all findings that fail it.
 
     Findings milder than `fail_on` go to a case's output; all of them if it is None.
     """
-    suites = [_suite(located, fail_on=fail_on) for located in reports]
+    suites = list(map(_suite, reports))
     sums = {key: str(sum(int(suite.get(key, "0")) for suite in suites)) for key in ("tests", "failures", "errors")}
     root = _element("testsuites", {"name": "tdqs-mcp lint", **sums})
     root.extend(suites)
@@ -111,9 +111,9 @@ def _gate_case(row: GateRow) -> ET.Element:
     return case
 
 
-def _suite(located: LocatedReport, *, fail_on: Severity | None) -> ET.Element:
+def _suite(located: LocatedReport) -> ET.Element:
     report = located.report
-    cases = [_case(located, name, findings, fail_on=fail_on) for name, findings in _cases(report)]
+    cases = [_case(located, name, findings) for name, findings in _cases(report)]
     failures = sum(case.find("failure") is not None for case in cases)
     counts = {"tests": str(len(cases)), "failures": str(failures), "errors": "0", "skipped": "0", "time": "0"}
     suite = _element("testsuite", {"name": report.server, **counts})
@@ -133,12 +133,12 @@ def _cases(report: LintReport) -> Iterator[tuple[str, list[Finding]]]:
             yield findings[0].subject.label, findings
 
 
-def _case(located: LocatedReport, name: str, findings: Sequence[Finding], *, fail_on: Severity | None) -> ET.Element:
+def _case(located: LocatedReport, name: str, findings: Sequence[Finding]) -> ET.Element:
     place = located.find(findings[0].subject) if findings else None
     values = {"file": place.file, "line": str(place.line)} if place else {}
     case = _element("testcase", {"classname": located.report.server, "name": name, **values, "time": "0"})
     line = partial(_finding_line, located)
-    limit = Severity.ERROR.rank + 1 if fail_on is None else fail_on.rank
+    limit = Severity.ERROR.rank + 1 if located.fail_on is None else located.fail_on.rank
     failing = [finding for finding in findings if finding.severity.rank >= limit]
     rest = [finding for finding in findings if finding.severity.rank < limit]
     if failing:

@@ -82,6 +82,32 @@ class LocatedReport:
     named_file: str = "tdqs.toml"
     """The file that stands for a server of which no file is known."""
 
+    fail_on: Severity | None = Severity.ERROR
+    """The mildest severity that fails; None if no finding fails."""
+
+    rule_count: int = 0
+    """Rules that ran."""
+
+    @property
+    def verdict(self) -> Span:
+        """PASS or FAIL and why; neither for a list of tools that was read only in part."""
+        report, limit = self.report, self.fail_on
+        if limit is None:
+            return Span("PASS: with --fail-on never, no finding fails", "bold green")
+        if self.catalog.incomplete:
+            return Span(f"no verdict: the list of tools is incomplete: {self.catalog.incomplete}", "bold yellow")
+        singular, several = _FAILING[limit]
+        count = sum(finding.severity.rank >= limit.rank for finding in report.findings)
+        if count:
+            return Span(f"FAIL: {count_words(count, singular, several)} (--fail-on {limit})", "bold red")
+        if report.findings:
+            return Span(f"PASS: no {singular} (--fail-on {limit})", "bold green")
+        if not report.tools and self.catalog.tools:
+            return Span("PASS: --tool names no tool of this server", "bold green")
+        new = "nothing new" if report.baseline else "nothing"
+        tools = count_words(len(report.tools), "tool")
+        return Span(f"PASS: {count_words(self.rule_count, 'rule')} found {new} in {tools}", "bold green")
+
     @property
     def counted(self) -> LintReport:
         """The report with the tools that no search by name finds."""
@@ -142,36 +168,6 @@ _FAILING = {
 """Names of the findings that fail from a severity on, in the singular and the plural."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateOutcome:
-    """Result of the gate for a server, for the line that says so."""
-
-    fail_on: Severity | None
-    """None if no finding fails."""
-
-    rule_count: int
-    """Rules that ran."""
-
-    def words(self, located: LocatedReport) -> Span:
-        """PASS or FAIL and why; neither for a list of tools that was read only in part."""
-        report, limit = located.report, self.fail_on
-        if limit is None:
-            return Span("PASS: with --fail-on never, no finding fails", "bold green")
-        if located.catalog.incomplete:
-            return Span(f"no verdict: the list of tools is incomplete: {located.catalog.incomplete}", "bold yellow")
-        singular, several = _FAILING[limit]
-        count = sum(finding.severity.rank >= limit.rank for finding in report.findings)
-        if count:
-            return Span(f"FAIL: {count_words(count, singular, several)} (--fail-on {limit})", "bold red")
-        if report.findings:
-            return Span(f"PASS: no {singular} (--fail-on {limit})", "bold green")
-        if not report.tools and located.catalog.tools:
-            return Span("PASS: --tool names no tool of this server", "bold green")
-        new = "nothing new" if report.baseline else "nothing"
-        tools = count_words(len(report.tools), "tool")
-        return Span(f"PASS: {count_words(self.rule_count, 'rule')} found {new} in {tools}", "bold green")
-
-
 def rules_blocks(rules: RuleList) -> list[Block]:
     """The rules of each lane: in a terminal their names, else a table of what they report."""
     blocks: list[Block] = [Title(count_words(len(rules.rules), "rule"))]
@@ -199,9 +195,9 @@ def rules_blocks(rules: RuleList) -> list[Block]:
     ]
 
 
-def comment_blocks(reports: Sequence[LocatedReport], *, verdict: GateOutcome) -> list[Block]:
+def comment_blocks(reports: Sequence[LocatedReport]) -> list[Block]:
     """Return one pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
-    return [*(block for report in reports for block in _comment(report, verdict)), Marker(LINT_MARKER)]
+    return [*(block for report in reports for block in _comment(report)), Marker(LINT_MARKER)]
 
 
 def sentence(finding: "Finding | Deduction") -> str:
@@ -241,9 +237,9 @@ def unused_line(suppression: Suppression) -> str:
     return f"the suppression of {suppression.rule}{f' for {place}' if place else ''} matches nothing: remove it"
 
 
-def _comment(located: LocatedReport, verdict: GateOutcome) -> list[Block]:
+def _comment(located: LocatedReport) -> list[Block]:
     report = located.report
-    blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}"), Line(verdict.words(located))]
+    blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}"), Line(located.verdict)]
     if report.findings:
         groups = report.by_harm
         counts = [(f"{group[0].rule} {group[0].name}", group[0].severity, str(len(group))) for group in groups]
@@ -284,21 +280,21 @@ _Row = tuple[Words, Words]
 """The severity, and the text beside it."""
 
 
-def lint_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
+def lint_blocks(located: LocatedReport) -> list[Block]:
     """The findings of a server by rule, the worst first, as much of them as a screen holds."""
     report = located.report
-    summary = _summary(located, verdict, is_cut=True)
+    summary = _summary(located, is_cut=True)
     room = MAX_LINES - 2 - sum(_height(block.words) if isinstance(block, Line) else 1 for block in summary)
     rows = _fit(report.by_harm, located, room)
     return [*_head(report), *_below_gap(_table(rows)), *summary]
 
 
-def summary_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
+def summary_blocks(located: LocatedReport) -> list[Block]:
     """The total and the verdict, without findings."""
-    return [*_head(located.report), *_summary(located, verdict, is_cut=True)]
+    return [*_head(located.report), *_summary(located, is_cut=True)]
 
 
-def full_blocks(located: LocatedReport, *, verdict: GateOutcome, has_source: bool = False) -> list[Block]:
+def full_blocks(located: LocatedReport, *, has_source: bool = False) -> list[Block]:
     """Every finding by tool; what is the same on every tool is said once for the server."""
     report = located.report
     common = {} if has_source else report.common
@@ -313,10 +309,10 @@ def full_blocks(located: LocatedReport, *, verdict: GateOutcome, has_source: boo
         own = [finding for finding in findings if finding.wording not in common]
         rows = [row for finding in own for row in _whole(finding, located, has_source=has_source)]
         blocks += [Heading(place.label), _table(rows)] if rows else []
-    return [*_head(report), *blocks, *_summary(located, verdict)]
+    return [*_head(report), *blocks, *_summary(located)]
 
 
-def statistics_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[Block]:
+def statistics_blocks(located: LocatedReport) -> list[Block]:
     """How often each rule fires, and on how many tools; how findable the tools are."""
     report = located.report
     heads = (*columns("findings", "tools", left=0), *columns("severity", "rule", "name", left=3))
@@ -328,7 +324,7 @@ def statistics_blocks(located: LocatedReport, *, verdict: GateOutcome) -> list[B
         *_head(report),
         *_below_gap(Table(heads, rows)),
         *_search_line(located.catalog),
-        *_summary(located, verdict),
+        *_summary(located),
     ]
 
 
@@ -353,17 +349,17 @@ def _head(report: LintReport) -> list[Block]:
     return [Title(f"{named(report.server, report.version)} · {count_words(len(report.tools), 'tool')}")]
 
 
-def _summary(located: LocatedReport, verdict: GateOutcome, *, is_cut: bool = False) -> list[Block]:
+def _summary(located: LocatedReport, *, is_cut: bool = False) -> list[Block]:
     """The total, the tools that it is about and the clean ones, what does not count, the verdict; a line each."""
     report = located.report
     words = [Span(f"! {sentence}", "yellow") for sentence in located.catalog.unread]
     words += [Span(note, "dim") for note in (*_tool_words(report), *notes(report))]
     if not report.findings:
-        return [Gap(), *map(Line, words), Line(verdict.words(located))]
+        return [Gap(), *map(Line, words), Line(located.verdict)]
     own_rules = [group[0].rule for group in report.by_harm if group[0].rule.startswith("TDQ")]
     command = f"tdqs-mcp rules {own_rules[0]}" if own_rules else "tdqs-mcp rules --rules MODULE"
     commands = [command, *([f"tdqs-mcp lint {located.arguments} --show all"] if is_cut else [])]
-    return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), *next_lines(*commands)]
+    return [Gap(), Line(tally_words(report)), *map(Line, words), Line(located.verdict), *next_lines(*commands)]
 
 
 def _tool_words(report: LintReport) -> Iterator[str]:

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from tdqs_mcp.app import judging, selecting
-from tdqs_mcp.app.reviewing import review_code
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.judges.judge import Judge, Subset
@@ -283,7 +282,7 @@ class JudgeTools(ToolGroup):
         replies = [judgement.take_tool(answer) for answer in answers]
         is_answered = judgement.host.is_cached
         judge = Subset(judge=judgement.host, is_meant=is_answered, reason="no answer was handed in for this prompt")
-        review = await run_call(call, lambda: review_code(definitions, code, judge=judge))
+        review = await run_call(call, lambda: judging.review_code(definitions, code, judge=judge))
         rest = f"judge_definitions with {same} has what is missing; answer with the same."
         end = "Check each finding in the code, then correct the definition or the code: nothing proves a finding."
         next_step = incomplete_note(definitions) + (rest if judgement.missing else end)

@@ -13,7 +13,6 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Subset, tool_at
 from tdqs_mcp.report.agent_answers import (
     AgentAnswer,
-    FindingFilter,
     Scored,
     Window,
     lint_answer,
@@ -157,10 +156,15 @@ class ScoreTools(ToolGroup):
             return linting.lint(definitions, Policy(selection=selection, code=code))
 
         report = await run_call(call, lint)
-        listed = FindingFilter(worst_from=Severity(severity), tool=find_tool(definitions, tool))
-        window = Window(offset=offset, limit=limit, is_full=detail == "full")
-        next_step = incomplete_note(definitions) + unread + _after_lint(report.findings, key)
-        return lint_answer(report, listed, catalog=key, window=window, page=page, next_step=next_step)
+        return lint_answer(
+            report,
+            mildest=Severity(severity),
+            tool=find_tool(definitions, tool),
+            catalog=key,
+            window=Window(offset=offset, limit=limit, is_full=detail == "full"),
+            page=page,
+            next_step=incomplete_note(definitions) + unread + _after_lint(report.findings, key),
+        )
 
 
 def _after_tool(score: Scored, catalog: str, *, index: int, has_siblings: bool) -> str:
