@@ -116,15 +116,10 @@ def read_configuration(directory: Path) -> Configuration:
     for folder in (directory, *directory.parents):
         own, shared = folder / FILE, folder / "pyproject.toml"
         if own.is_file():
-            return _configuration(own)
+            return read_configuration_file(own)
         if shared.is_file() and _table(shared) is not None:
-            return _configuration(shared)
+            return read_configuration_file(shared)
     return Configuration()
-
-
-def read_configuration_file(path: Path) -> Configuration:
-    """The configuration in a file that somebody names. Raises InputError."""
-    return _configuration(path)
 
 
 def user_file(environ: Mapping[str, str]) -> Path:
@@ -163,8 +158,8 @@ def check_table(table: Mapping[str, Any], shapes: Shapes, origin: str) -> None:
             raise InputError(f"{origin}: `{key}` must be {words}")
 
 
-def _configuration(path: Path, extending: tuple[Path, ...] = ()) -> Configuration:
-    """The file with those that it extends. Raises InputError."""
+def read_configuration_file(path: Path, extending: tuple[Path, ...] = ()) -> Configuration:
+    """The configuration in a file, with those that it extends. Raises InputError."""
     table = _table(path)
     if not isinstance(table, Mapping):
         raise InputError(f"{path}: `tdqs` must be a table; write [tool.tdqs]")
@@ -185,7 +180,7 @@ def _configuration(path: Path, extending: tuple[Path, ...] = ()) -> Configuratio
             raise InputError(
                 f"{path}: `extend` names {name!r}, and there is no such file; give the path of a TOML file"
             )
-        extended.append(_configuration(base, (*extending, path)))
+        extended.append(read_configuration_file(base, (*extending, path)))
     return Configuration(table=table, path=path, extended=tuple(extended))
 
 

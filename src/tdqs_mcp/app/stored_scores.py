@@ -97,11 +97,6 @@ def prune_store(store: str, before: datetime) -> int:
         return run_queries.prune(engine, before)
 
 
-def _trend(connection: Connection, method: MethodStamp) -> Trend:
-    runs = (_summary(row) for row in run_queries.finished_runs(connection, method))
-    return Trend(method=method, runs=tuple(reversed([run for run in runs if run])))
-
-
 def _summary(row: Any) -> RunSummary | None:  # noqa: ANN401  # a row of RUNS
     """A run with the few numbers of its statistics that a trend shows; None for those of another version.
 
@@ -122,14 +117,6 @@ def _summary(row: Any) -> RunSummary | None:  # noqa: ANN401  # a row of RUNS
             cost=row.cost,
         )
     except (KeyError, TypeError, ValueError):
-        return None
-
-
-def _read_statistics(written: str) -> Statistics | None:
-    """The statistics that a sweep has stored; None for those of another version, which has other members."""
-    try:
-        return read_document(Statistics, json.loads(written))
-    except (TypeError, ValueError):
         return None
 
 
@@ -267,7 +254,12 @@ class StoredScores:
 
     def trend(self) -> Trend:
         """The finished sweeps, the oldest first."""
-        return self._query(lambda now: _trend(now.connection, now.method))
+
+        def ask(now: _Snapshot) -> Trend:
+            runs = filter(None, map(_summary, run_queries.finished_runs(now.connection, now.method)))
+            return Trend(method=now.method, runs=tuple(runs)[::-1])
+
+        return self._query(ask)
 
     def changes_since(self, since: datetime) -> StoreChanges:
         """Servers that are new, changed or gone."""
@@ -289,12 +281,12 @@ class StoredScores:
         """The statistics that the newest sweep stored at its end."""
 
         def ask(now: _Snapshot) -> Statistics:
-            last = run_queries.finished_runs(now.connection, now.method, limit=1)
-            numbers = _read_statistics(last[0].statistics) if last else None
-            if numbers is None:
+            try:
+                [last] = run_queries.finished_runs(now.connection, now.method, limit=1)
+                return read_document(Statistics, json.loads(last.statistics))
+            except (TypeError, ValueError) as error:  # none, or of another version, which has other members
                 reason = "no statistics of this version are stored: every sweep that comes to its end stores them"
-                raise UnknownIdError(reason)
-            return numbers
+                raise UnknownIdError(reason) from error
 
         return self._query(ask)
 

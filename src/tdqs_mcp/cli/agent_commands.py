@@ -27,7 +27,7 @@ from tdqs_mcp.cli.runner import (
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.escape import visible
 from tdqs_mcp.report.registry_reports import list_blocks
-from tdqs_mcp.server.http_transport import http_options, read_http, run_http, tell_url
+from tdqs_mcp.server.http_transport import Http, http_options, run_http, tell_url
 from tdqs_mcp.sources.locator import LiveOptions
 
 
@@ -58,10 +58,7 @@ def route(
     log: Path | None,
     log_calls: Path | None,
     live: LiveOptions,
-    address: str | None,
-    token_file: Path | None,
-    allowed_hosts: tuple[str, ...],
-    allowed_origins: tuple[str, ...],
+    http: Http | None,
 ) -> None:
     """Serve the tools of another server with other descriptions.
 
@@ -73,7 +70,6 @@ def route(
     from tdqs_mcp.app.routing import line_writer, make_router  # noqa: PLC0415  # the SDK
     from tdqs_mcp.server.stdio_transport import StandardStreams, run_until_signal  # noqa: PLC0415
 
-    http = read_http(address, token_file=token_file, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what it would log goes to the client, or ends the router
     router = make_router(
         locator,

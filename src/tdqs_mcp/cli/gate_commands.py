@@ -44,9 +44,6 @@ from tdqs_mcp.results.comparisons import DefinitionLock, Impact, LockReport
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.sources.locator import LiveOptions
 
-_LOCK = views(partial(lock_blocks, is_lock=True))
-_CHECK = views(lock_blocks)
-
 
 def _report_changes(
     locators: tuple[str, ...], live: LiveOptions, use: Callable[[Catalog, Catalog | None], LockReport]
@@ -138,7 +135,7 @@ def lock(
 
     reports = _report_changes(locators, live, pin)
     _save(renewed[-1], before, path)
-    page.show(reports, _LOCK)
+    page.show(reports, views(partial(lock_blocks, is_lock=True)))
     end(reports, _leaves_changes)
 
 
@@ -175,7 +172,7 @@ def _check(locators: tuple[str, ...], live: LiveOptions, path: Path, source: Pat
     reports = _report_changes(
         locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again, code=code)
     )
-    page.show(reports, _CHECK)
+    page.show(reports, views(lock_blocks))
     end(reports, is_locked)
 
 

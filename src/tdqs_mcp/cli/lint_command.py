@@ -78,7 +78,6 @@ from tdqs_mcp.sources.locator import LiveOptions
 if TYPE_CHECKING:
     from tdqs_mcp.app.improving import Fixed  # linting alone goes without rewriting
 
-_PORTABILITY = views(portability_blocks)
 _DOCUMENTS = ("markdown", "sarif", "code-scanning", "junit", "github")
 """Formats that hold several servers in one document."""
 
@@ -334,7 +333,7 @@ def portability(locator: str, *, client: tuple[str, ...] | None, live: LiveOptio
     Strict modes of model APIs are shown only if --client names them.
     """
     reports = for_each((locator,), live, partial(linting.portability, clients=client or ()))
-    page.show(reports, _PORTABILITY)
+    page.show(reports, views(portability_blocks))
     end(reports, is_portable, needs_tools=True)
 
 

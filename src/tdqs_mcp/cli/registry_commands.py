@@ -84,10 +84,6 @@ if TYPE_CHECKING:
 MAX_NAMED = 5
 """Tools in a warning."""
 
-_OUTCOMES = views(outcome_blocks)
-_BENCHMARK = views(benchmark_blocks)
-_CHOICES = views(choice_blocks)
-
 
 @command()
 @click.argument("outcomes", required=False, metavar="[OUTCOMES]", type=FILE)
@@ -131,9 +127,9 @@ def study(
     elif benchmark:
         with waiting().on("measuring the benchmark", at_once=True):
             result = blocking(studying.study_benchmark)(benchmark)
-        page.show([result], _CHOICES if isinstance(result, ChoiceStudy) else _BENCHMARK)
+        page.show([result], views(choice_blocks) if isinstance(result, ChoiceStudy) else views(benchmark_blocks))
     elif outcomes:
-        page.show([studying.study_outcomes(outcomes)], _OUTCOMES)
+        page.show([studying.study_outcomes(outcomes)], views(outcome_blocks))
         for line in answer_lines(read_calls(outcomes) if outcomes.suffix == ".jsonl" else ()):
             click.echo(printable(line), err=True)
 

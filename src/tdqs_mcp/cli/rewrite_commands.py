@@ -432,9 +432,6 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
     click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {shlex.quote(str(target))}", err=True)
 
 
-_COMPARE = views(compare_blocks)
-
-
 @command()
 @click.argument("old", metavar="OLD", type=LOCATOR)
 @click.argument("new", metavar="NEW", type=LOCATOR)
@@ -471,7 +468,7 @@ def compare(
         with waiting().on(f"judging {after.server}"):
             results = [blocking(improving.compare)(before, after, code=code, judge=chosen)]
     tell_usage()
-    page.show(results, _COMPARE)
+    page.show(results, views(compare_blocks))
     end(results, partial(_compare_outcome, fails=fail_on_regression))
 
 
@@ -479,9 +476,6 @@ def _compare_outcome(comparison: Comparison, *, fails: bool) -> Outcome:
     if fails and comparison.regressions:
         return Outcome.FAILED
     return max(answered(comparison.old), answered(comparison.new))
-
-
-_SELECT = views(selection_blocks)
 
 
 @command()
@@ -565,7 +559,7 @@ def select(
     for problem in result.problems:
         warn(problem)
     tell_usage()
-    page.show([result], _SELECT)
+    page.show([result], views(selection_blocks))
     percent = fail_under or 0
     figures = (result.against or result).figures
     missed = (

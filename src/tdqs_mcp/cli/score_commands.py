@@ -87,17 +87,11 @@ from tdqs_mcp.rubrics.rubric import CODE, PLAYGROUND, SKILL, TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import LiveOptions
 
-_LABELS = views(label_blocks)
-_SKILL = views(skill_blocks)
-_REVIEW = views(review_blocks)
 _LEDGER = {"text": ledger_line, "json": ledger_document, "markdown": ledger_line}
-_RANKING = views(ranking_blocks)["text"]
 _NAME_MODEL = (
     f"{OPEN}: name a model with --judge, or answer what tdqs-mcp score LOCATOR --prompts "
     "--rubric bundles|skill [--skill FILE] prints and give --answers"
 )
-_GRADE = views(grade_blocks)
-_CALIBRATION = views(calibration_blocks)
 _PROMPTS: Mapping[str, View] = {"text": prompts_text, "json": dict, "markdown": prompts_text}
 _OF_ONE = ("html", "badge")
 _TDQS, _SMELLS, _BUNDLES = TOOL_RUBRICS
@@ -342,7 +336,7 @@ def _score_definitions(run: _Run) -> None:
         return
     results = run.each(use, undiscovered=lost)
     tell_usage()
-    run.page.show(results, _SKILL if options.rubric == SKILL else _LABELS)
+    run.page.show(results, views(skill_blocks) if options.rubric == SKILL else views(label_blocks))
     _end_labels(results, options.fail_under, needs_model=options.rubric != _SMELLS and judge is None)
 
 
@@ -376,7 +370,7 @@ def _review(run: _Run) -> None:
         end(reviews)
         return
     tell_usage()
-    run.page.show(reviews, _REVIEW)
+    run.page.show(reviews, views(review_blocks))
     end(reviews, reviewed, left_open=OPEN, needs_tools=True)
 
 
@@ -449,7 +443,7 @@ def _score_tiers(
     score_views = _score_views(arguments, tools, source_places(code))
     if page.form == "html" and catalogs:
         score_views |= {"html": _page_view(catalogs[0], copyable_locator(run.locators[0]), tools[0] if tools else None)}
-    page.show(scores, score_views, ending=None if tools else _RANKING)
+    page.show(scores, score_views, ending=None if tools else views(ranking_blocks)["text"])
     _tell_badge(page, scores)
     _end_tiers(scores, options.fail_under, needs_tools=True)
 
@@ -520,7 +514,7 @@ def _dry_run(run: _Run) -> None:
 def _grade(run: _Run) -> None:
     """Grade servers as MCP Playground does: a score of 100 and a letter."""
     grades = run.each(judging.grade)
-    run.page.show(grades, _GRADE)
+    run.page.show(grades, views(grade_blocks))
     bar = Letter(run.options.fail_under or Letter.F)
 
     def missed(grade: ServerGrade) -> str:
@@ -564,7 +558,7 @@ def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, page: Page) -> 
     with waiting().on("calibrating"):
         report = blocking(judging.calibrate)(complete, judge=chosen)
     tell_usage()
-    page.show([report], _CALIBRATION)
+    page.show([report], views(calibration_blocks))
     end([report if len(complete) == len(catalogs) else None], calibrated)
 
 

@@ -1,12 +1,11 @@
 """The trend and badges as small SVG documents that need nothing else: no script, no style sheet, no font."""
 
-from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tdqs_mcp.report.blocks import score_words
-from tdqs_mcp.report.escape import markdown, markup, printable
+from tdqs_mcp.report.escape import markdown, markup
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
@@ -28,7 +27,7 @@ def trend_chart(trend: "Trend") -> tuple[str, int]:
     """Mean TDQS and mean overall score of each sweep as two lines from 1 to 5, and their height."""
     runs, height = trend.runs, 200
     step = (WIDTH - 40 - RIGHT) / max(1, len(runs) - 1)
-    parts = [_title("Mean scores by sweep")]
+    parts = ['<text x="8" y="22" font-weight="bold">Mean scores by sweep</text>']
     for points in range(1, 6):
         top = HEAD + height * (5 - points) // 4
         parts.append(f'<text x="12" y="{top + 4}">{points}</text><path d="M30 {top}H{WIDTH - RIGHT}" stroke="#ccc"/>')
@@ -59,17 +58,9 @@ def document(content: str, height: int, *, title: str) -> str:
     """A whole SVG document; the title is what a screen reader says."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-        f'role="img" font-family="sans-serif" font-size="13"><title>{_text(title)}</title>'
+        f'role="img" font-family="sans-serif" font-size="13"><title>{markup(title)}</title>'
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>{content}</svg>\n'
     )
-
-
-def _title(title: str) -> str:
-    return f'<text x="8" y="22" font-weight="bold">{_text(title)}</text>'
-
-
-def _text(text: str) -> str:
-    return escape(printable(text))
 
 
 BADGE = "tool definitions"

@@ -185,7 +185,8 @@ def _changes_others(tool: ToolCode, reaching: list[CodeEffect]) -> Proof:
 
     A program does if it changes something and the tool reaches others by nothing else.
     """
-    if any(effect.kind is EffectKind.HTTP_WRITE or _is_agents_code(effect) for effect in reaching):
+    kinds = {effect.kind for effect in reaching if effect.is_given or effect.kind is not EffectKind.RUNS_CODE}
+    if not kinds.isdisjoint((EffectKind.HTTP_WRITE, EffectKind.RUNS_CODE)):
         return True
     is_open = bool(tool.unresolved) or any(effect.kind is EffectKind.HTTP_UNKNOWN for effect in tool.effects)
     if not reaching:
@@ -197,7 +198,3 @@ def _changes_others(tool: ToolCode, reaching: list[CodeEffect]) -> Proof:
     requests = any(effect.kind is EffectKind.HTTP_READ for effect in tool.effects)
     is_remote = tool.open_world is True and not requests
     return True if is_remote and any(effect.is_change for effect in reaching) else "unknown"
-
-
-def _is_agents_code(effect: CodeEffect) -> bool:
-    return effect.kind is EffectKind.RUNS_CODE and effect.is_given

@@ -219,16 +219,6 @@ def _goal_words(goal: Goal, rewrites: Sequence[Rewrite]) -> str:
     return f"{short}; all answers bring {most} at most, an estimate: the tool set itself has to become more coherent"
 
 
-def _change(before: ToolScore | None, after: ToolScore | None) -> str:
-    old, new = (score_words(value.tdqs if value else None) for value in (before, after))
-    return f"{old} → {new}"
-
-
-def _gain(gain: Gain | None) -> str:
-    """The expected change of TDQS and the middle 80% of what the judge's error leaves open."""
-    return f"{gain.expected / 100:+.1f} ({gain.low / 100:+.1f} to {gain.high / 100:+.1f})" if gain else ""
-
-
 def _gain_note(changes: Iterable[tuple[ToolScore | None, ToolScore | None, Gain | None]]) -> list[Block]:
     """Why an expected gain is not the difference of its two scores; nothing where none is known."""
     for before, after, gain in changes:
@@ -387,10 +377,14 @@ def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
 
 
 def _rewrite_numbers(rewrite: Rewrite) -> str:
+    """Return TDQS before and after, and the expected gain with the middle 80% of what the judge's error leaves open."""
+    old, new = (score_words(score.tdqs if score else None) for score in (rewrite.before, rewrite.after))
     if not rewrite.changes:
-        return f"TDQS {score_words(rewrite.before.tdqs if rewrite.before else None)}, unchanged"
-    gain = f" · expected gain {_gain(rewrite.gain)}" if rewrite.gain else ""
-    return f"TDQS {_change(rewrite.before, rewrite.after)}{gain} · about {rewrite.tokens_added:+d} tokens"
+        return f"TDQS {old}, unchanged"
+    gain, claim = rewrite.gain, ""
+    if gain:
+        claim = f" · expected gain {gain.expected / 100:+.1f} ({gain.low / 100:+.1f} to {gain.high / 100:+.1f})"
+    return f"TDQS {old} → {new}{claim} · about {rewrite.tokens_added:+d} tokens"
 
 
 def _evidence(rewrite: Rewrite) -> Iterator[str]:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -378,18 +377,17 @@ class ServerContext:
             if isinstance(locator, File):
                 path = Path(locator.path)
                 if self._permissions.holds_code(locator):
-                    return await Progress(call).during(run_call(call, partial(_read_code, path))), path
+
+                    async def read_code() -> Catalog:
+                        return catalogs.load_blocking(str(path))
+
+                    return await Progress(call).during(run_call(call, read_code)), path
                 content = self._permissions.read(locator)
                 return read_content(content, origin=repr(str(path)), name=path.stem, source=path.name), None
             return await while_connected(call, lambda: catalogs.load(text, options)), None
         except TdqsError as error:  # a foreign server's last words may be in it
             status = f" ({judging.discovery_status(error)})" if isinstance(error, CaptureError) else ""
             raise ToolError(f"could not read the definitions{status}: {fence(str(error))}") from error
-
-
-async def _read_code(place: Path) -> Catalog:
-    """Return the definitions in the code of a folder or a file."""
-    return catalogs.load_blocking(str(place))
 
 
 def _id_of(catalog: Catalog) -> tuple[str, int]:
@@ -499,14 +497,6 @@ class ToolGroup:
         self._context = context
 
 
-def add_parts(server: MCPServer[Any], context: ServerContext) -> None:
-    """Add resources, cards and prompts to a server."""
-    _add_references(server)
-    _add_memory(server, context)
-    _add_cards(server)
-    _add_prompts(server)
-
-
 def complete_argument(
     context: ServerContext, ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument
 ) -> Completion | None:
@@ -516,42 +506,45 @@ def complete_argument(
         "key": RUBRICS,
         "report_id": context.reports,
     }
-    is_known = isinstance(ref, ResourceTemplateReference) and argument.name in values_by_argument
-    return _matching(values_by_argument[argument.name], argument.value) if is_known else None
+    if not isinstance(ref, ResourceTemplateReference) or argument.name not in values_by_argument:
+        return None
+    values, start = values_by_argument[argument.name], argument.value.lower()
+    matches = [value for value in values if value.lower().startswith(start)]
+    return Completion(values=matches[:MAX_COMPLETIONS], total=len(matches), has_more=len(matches) > MAX_COMPLETIONS)
+
+
+def add_parts(server: MCPServer[Any], context: ServerContext) -> None:
+    """Add resources, cards and prompts to a server."""
+    _add_references(server)
+    _add_memory(server, context)
+    _add_cards(server)
+    _add_prompts(server)
+
+
+_JSON = "application/json"
 
 
 def _add_references(server: MCPServer[Any]) -> None:
     """Add rules and rubrics."""
 
-    @server.resource(
-        "tdqs://rules",
-        title="Rules",
-        description="Every rule with id, name, severity and summary",
-        mime_type="application/json",
-    )
+    @server.resource("tdqs://rules", title="Rules", mime_type=_JSON)
     def rules() -> str:
+        """Every rule with id, name, severity and summary."""
         return _json(
             [{key: getattr(entry, key) for key in ("id", "name", "severity", "summary")} for entry in registry.RULES]
         )
 
-    @server.resource(
-        "tdqs://rules/{rule_id}",
-        title="One rule",
-        description="Why a rule matters, with examples",
-        mime_type="text/markdown",
-    )
+    @server.resource("tdqs://rules/{rule_id}", title="One rule", mime_type="text/markdown")
     def rule(rule_id: str) -> str:
+        """Why a rule matters, with examples."""
         try:
             return judging.explain(registry.find(rule_id).id)
         except UnknownIdError as error:
             raise ResourceNotFoundError(str(error)) from error
 
-    @server.resource(
-        "tdqs://rubrics/{key}",
-        title="One rubric",
-        description=f"Dimensions, weights and prompts: {', '.join(RUBRICS)}",
-        mime_type="application/json",
-    )
+    described = f"Dimensions, weights and prompts: {', '.join(RUBRICS)}."
+
+    @server.resource("tdqs://rubrics/{key}", title="One rubric", description=described, mime_type=_JSON)
     def read_rubric(key: str) -> str:
         if key not in RUBRICS:
             raise ResourceNotFoundError(f"there is no rubric {key!r}; there are {', '.join(RUBRICS)}")
@@ -566,46 +559,30 @@ def _add_references(server: MCPServer[Any]) -> None:
 def _add_memory(server: MCPServer[Any], context: ServerContext) -> None:
     """Add what earlier calls have left: catalogs and reports."""
 
-    @server.resource(
-        "tdqs://catalogs/{catalog_id}",
-        title="One catalog",
-        description="The definitions of a catalog, also with rewrites, as a file of tools",
-        mime_type="application/json",
-    )
+    @server.resource("tdqs://catalogs/{catalog_id}", title="One catalog", mime_type=_JSON)
     def catalog(catalog_id: str) -> str:
+        """The definitions of a catalog, also with rewrites, as a file of tools."""
         definitions = context.memory.catalogs.get(catalog_id)
         if definitions is None:
             raise ResourceNotFoundError(f"there is no catalog {catalog_id!r} (any more); call score_server again")
         return json_text(capture_document(definitions))
 
-    @server.resource(
-        "tdqs://catalogs/{catalog_id}/difference",
-        title="Difference of a catalog",
-        description="The rewrites of suggest_rewrite as a unified diff against the first catalog",
-        mime_type="text/plain",
-    )
+    @server.resource("tdqs://catalogs/{catalog_id}/difference", title="Difference of a catalog", mime_type="text/plain")
     def difference(catalog_id: str) -> str:
+        """The rewrites of suggest_rewrite as a unified diff against the first catalog."""
         try:
             return fence_exact(context.difference(catalog_id))
         except LookupError as error:
             raise ResourceNotFoundError(f"there is no catalog {catalog_id!r} (any more)") from error
 
-    @server.resource(
-        "tdqs://reports",
-        title="Last reports",
-        description="URIs of the reports in memory",
-        mime_type="application/json",
-    )
+    @server.resource("tdqs://reports", title="Last reports", mime_type=_JSON)
     def reports() -> str:
+        """URIs of the reports in memory."""
         return _json([f"tdqs://reports/{key}" for key in context.reports])
 
-    @server.resource(
-        "tdqs://reports/{report_id}",
-        title="One report",
-        description="The whole result of score_server or judge_definitions",
-        mime_type="application/json",
-    )
+    @server.resource("tdqs://reports/{report_id}", title="One report", mime_type=_JSON)
     def report(report_id: str) -> str:
+        """The whole result of score_server or judge_definitions."""
         score = context.memory.reports.get(report_id)
         if score is None:
             raise ResourceNotFoundError(f"there is no report {report_id!r} (any more); call score_server again")
@@ -613,23 +590,22 @@ def _add_memory(server: MCPServer[Any], context: ServerContext) -> None:
 
 
 def _add_cards(server: MCPServer[Any]) -> None:
+    look: dict[str, Any] = {"mime_type": APP_MIME_TYPE, "meta": {"ui": {"prefersBorder": True}}}
 
-    @server.resource(SCORE_CARD, title="Score", description="A score_server result as a card", **_CARD)
+    def page(name: str, title: str) -> str:
+        from tdqs_mcp.report.html_pages import card_page  # noqa: PLC0415  # Jinja: most servers show no card
+
+        return card_page(name, title=title, version=version("tdqs-mcp"), meta=CARD_META)
+
+    @server.resource(SCORE_CARD, title="Score", **look)
     def score_card() -> str:
-        return _card_page("score", "Score of a server")
+        """A score_server result as a card."""
+        return page("score", "Score of a server")
 
-    @server.resource(REWRITE_CARD, title="Rewrites", description="A suggest_rewrite result as a card", **_CARD)
+    @server.resource(REWRITE_CARD, title="Rewrites", **look)
     def rewrite_card() -> str:
-        return _card_page("rewrite", "Better definitions")
-
-
-_CARD: dict[str, Any] = {"mime_type": APP_MIME_TYPE, "meta": {"ui": {"prefersBorder": True}}}
-
-
-def _card_page(name: str, title: str) -> str:
-    from tdqs_mcp.report.html_pages import card_page  # noqa: PLC0415  # Jinja: most servers show no card
-
-    return card_page(name, title=title, version=version("tdqs-mcp"), meta=CARD_META)
+        """A suggest_rewrite result as a card."""
+        return page("rewrite", "Better definitions")
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:
@@ -649,11 +625,6 @@ def _add_prompts(server: MCPServer[Any]) -> None:
         """Rewrite one tool's definition until it scores A."""
         where = f" of the server at {fence(locator)}" if locator else ""
         return str(TEXTS["prompts"]["fix_this_tool"].format(tool=fence(tool), where=where))
-
-
-def _matching(values: Iterable[str], start: str) -> Completion:
-    matches = [value for value in values if value.lower().startswith(start.lower())]
-    return Completion(values=matches[:MAX_COMPLETIONS], total=len(matches), has_more=len(matches) > MAX_COMPLETIONS)
 
 
 def _json(value: object) -> str:

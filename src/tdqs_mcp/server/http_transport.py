@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -410,10 +411,16 @@ def client_configuration(name: str, entry: Mapping[str, Any]) -> str:
 
 
 def http_options(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of `read_http`, the address as `address`."""
+    """Options that say where to listen and who may connect, as `http: Http | None`."""
+
+    @wraps(callback)
+    def call(**options: Any) -> Any:  # noqa: ANN401  # those of the callback, and what it returns
+        where = {name: options.pop(name) for name in ("address", "token_file", "allowed_hosts", "allowed_origins")}
+        return callback(http=_read_http(**where), **options)
+
     for option in reversed(_OPTIONS):
-        callback = option(callback)
-    return callback
+        call = option(call)
+    return call
 
 
 _OPTIONS = (
@@ -443,7 +450,7 @@ _OPTIONS = (
 )
 
 
-def read_http(
+def _read_http(
     address: str | None, *, token_file: Path | None, allowed_hosts: tuple[str, ...], allowed_origins: tuple[str, ...]
 ) -> Http | None:
     """Where to listen and who may connect; None for stdio. Raises InputError."""

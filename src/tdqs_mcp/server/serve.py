@@ -42,16 +42,16 @@ from tdqs_mcp.server.http_transport import (
     DEFAULT_ADDRESS,
     MAX_BODY,
     SESSION_HEADER,
+    Http,
     client_configuration,
     http_app,
     http_options,
-    read_http,
     run_http,
     tell_url,
 )
-from tdqs_mcp.server.permissions import Permissions, read_command, read_pattern
+from tdqs_mcp.server.permissions import Permissions, read_pattern
 from tdqs_mcp.server.stdio_transport import bounded_stdio, leave, run_until_signal
-from tdqs_mcp.sources.locator import PROJECT
+from tdqs_mcp.sources.locator import PROJECT, read_stdio
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -285,7 +285,7 @@ def _read_with(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Par
 
 _read_patterns = _read_with(lambda values: tuple(map(read_pattern, values)))
 _read_limits = _read_with(read_budget)
-_read_commands = _read_with(lambda values: tuple(map(read_command, values)))
+_read_commands = _read_with(lambda values: tuple(read_stdio(value.removeprefix("stdio:")) for value in values))
 
 
 def _refuse_foreign(_: click.Context, option: click.Parameter, value: str | None) -> None:
@@ -355,10 +355,7 @@ def _refuse_project(_: click.Context, __: click.Parameter, names: tuple[str, ...
 )
 def serve(
     *,
-    address: str | None,
-    token_file: Path | None,
-    allowed_hosts: tuple[str, ...],
-    allowed_origins: tuple[str, ...],
+    http: Http | None,
     log_level: str,
     **options: Any,  # noqa: ANN401  # those of `configure_server`
 ) -> None:
@@ -367,7 +364,6 @@ def serve(
     Definitions that come with a call are always scored. What else a caller may have read, started or opened is what the
     options allow. What the configured judge may take, it may take once, until the server ends.
     """
-    http = read_http(address, token_file=token_file, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
     logging.getLogger("anthropic").setLevel(logging.INFO)  # at debug it logs whole requests, secret overrides too
     # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
     gc.disable()
