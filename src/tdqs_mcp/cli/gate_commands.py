@@ -8,15 +8,11 @@ from pathlib import Path
 import click
 
 from tdqs_mcp.app import gating
-from tdqs_mcp.app.attesting import check_attestation, write_attestation
 from tdqs_mcp.app.catalogs import blocking, list_again
-from tdqs_mcp.app.gating import EMPTY_LOCK
 from tdqs_mcp.app.judging import score_blocking
 from tdqs_mcp.app.settings import ALL_PARTS
 from tdqs_mcp.cli import command
-from tdqs_mcp.cli.judge_options import (
-    accept_option,
-)
+from tdqs_mcp.cli.judge_options import accept_option
 from tdqs_mcp.cli.runner import (
     TARGET,
     Page,
@@ -40,7 +36,7 @@ from tdqs_mcp.report.improvement_reports import lock_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_formats import gate_blocks, gate_junit
 from tdqs_mcp.results.checks import GateReport
-from tdqs_mcp.results.comparisons import DefinitionLock, Impact, LockReport
+from tdqs_mcp.results.comparisons import Impact, LockReport
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.sources.locator import LiveOptions
 
@@ -115,8 +111,7 @@ def lock(
         _check(locators, live, path, source, page)
         return
     code = read_code_of(locators, source)
-    renewed = [gating.read_lock(path) if path.exists() else EMPTY_LOCK]
-    before = renewed[0]
+    renewed = [gating.read_lock(path) if path.exists() else gating.EMPTY_LOCK]
 
     def pin(catalog: Catalog, again: Catalog | None) -> LockReport:
         lock, report = blocking(gating.lock)(
@@ -129,21 +124,23 @@ def lock(
         )
         if attestation:
             score = score_blocking(catalog)
-            write_attestation(attestation, catalog, score, key=key, code=code)
+            gating.write_attestation(attestation, catalog, score, key=key, code=code)
         renewed.append(lock)
         return report
 
     reports = _report_changes(locators, live, pin)
-    _save(renewed[-1], before, path)
+    if renewed[-1] != renewed[0]:
+        write(json_text(document(renewed[-1])), path)
+        click.echo(f"{path} is written. Next: commit it, and run tdqs-mcp lock --check LOCATOR in CI.", err=True)
     page.show(reports, views(partial(lock_blocks, is_lock=True)))
-    end(reports, _leaves_changes)
+    end(reports, lambda report: Outcome.FAILED if report.has_open_changes else Outcome.PASSED)
 
 
 def _check_proof(locators: tuple[str, ...], live: LiveOptions, proof: Path, key: Path) -> None:
     """Say who attested which score. Raises InputError for an attestation that is not of these catalogs by this key."""
 
     def check(catalog: Catalog) -> str:
-        predicate = check_attestation(proof, catalog, key=key)
+        predicate = gating.check_attestation(proof, catalog, key=key)
         score, tier = (predicate.get(name) for name in ("overallScore", "overallTier"))
         return f"{catalog.server}: {score} {tier} by {predicate.get('generatedBy')}, signed with the key of {key}"
 
@@ -152,18 +149,6 @@ def _check_proof(locators: tuple[str, ...], live: LiveOptions, proof: Path, key:
         end(proofs)  # with 2: the reasons are printed
     for words in proofs:
         click.echo(printable(str(words)), err=True)
-
-
-def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:
-    if lock != before:
-        write(json_text(document(lock)), path)
-        click.echo(f"{path} is written. Next: commit it, and run tdqs-mcp lock --check LOCATOR in CI.", err=True)
-
-
-def _leaves_changes(report: LockReport) -> Outcome:
-    """Failed if changes are left that nobody accepted."""
-    is_left = any(not change.is_allowed and change.part not in report.accepted for change in report.changes)
-    return Outcome.FAILED if is_left else Outcome.PASSED
 
 
 def _check(locators: tuple[str, ...], live: LiveOptions, path: Path, source: Path | None, page: Page) -> None:
@@ -176,14 +161,11 @@ def _check(locators: tuple[str, ...], live: LiveOptions, path: Path, source: Pat
     end(reports, is_locked)
 
 
-_GATE = views(gate_blocks) | {"junit": gate_junit}
-
-
 @command()
 @click.argument("suite", type=TARGET, metavar="SUITE.yml")
 @page_options("junit")
 def gate(suite: Path, *, page: Page) -> None:
     """Check servers against the tool_quality entries of a suite, one row each."""
     rows = blocking(gating.run_suite)(suite, LiveOptions())
-    page.show([GateReport(suite=str(suite), rows=tuple(rows))], _GATE)
+    page.show([GateReport(suite=str(suite), rows=tuple(rows))], views(gate_blocks) | {"junit": gate_junit})
     sys.exit(decide(rows))

@@ -344,7 +344,7 @@ def _attested(
     catalog: Catalog, *, use: Callable[[Catalog], ServerScore], path: Path, key: Path | None, code: CodeReport | None
 ) -> ServerScore:
     """The score, after an attestation of it is written."""
-    from tdqs_mcp.app.attesting import write_attestation  # noqa: PLC0415  # most scores are not signed
+    from tdqs_mcp.app.gating import write_attestation  # noqa: PLC0415  # most scores are not signed
 
     score = use(catalog)
     write_attestation(path, catalog, score, key=key, code=code)

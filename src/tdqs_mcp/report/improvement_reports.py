@@ -505,8 +505,7 @@ def _lock_line(change: LockedChange, report: LockReport) -> str:
 
 
 def _lock_next(report: LockReport, *, is_lock: bool) -> Words:
-    left = [change.part for change in report.changes if not change.is_allowed and change.part not in report.accepted]
-    if left:
+    if report.has_open_changes:
         again = "" if is_lock else " with tdqs-mcp lock LOCATOR"
         head = f"Next: read the changes, then accept them{again}: "
         return (head, Code("--accept PART"), " or ", Code("--accept '*'"))

@@ -281,3 +281,8 @@ class LockReport(OfServer, Document):
     def refused(self) -> int:
         """Changes that the lock does not allow."""
         return sum(not change.is_allowed for change in self.changes)
+
+    @property
+    def has_open_changes(self) -> bool:
+        """Return whether changes are left that neither the lock allows nor anybody accepted."""
+        return any(not change.is_allowed and change.part not in self.accepted for change in self.changes)
