@@ -41,20 +41,11 @@ from tdqs_mcp.app.stored_scores import StoredScores
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report import registry_reports
 from tdqs_mcp.report.blocks import percentile_words
 from tdqs_mcp.report.charts import draw_badge, trend_chart
 from tdqs_mcp.report.html_pages import ToolCard, assets, render_page, score_page, tool_card
 from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.registry_reports import (
-    change_blocks,
-    change_feed,
-    comparison_blocks,
-    method_words,
-    metrics_text,
-    scored_words,
-    statistics_tables,
-    trend_blocks,
-)
 from tdqs_mcp.results.contract import generated_by
 from tdqs_mcp.results.statistics import Statistics, StoredServer, StoredToolHistory, ToolSearch
 from tdqs_mcp.results.verdicts import Tier
@@ -139,7 +130,7 @@ def servers(visit: Visit) -> Content:
         "servers",
         title="Servers",
         board=servers,
-        method=method_words(servers.method),
+        method=registry_reports.method_words(servers.method),
         chosen=chosen,
         is_first=not server_filter.after,
         first="/?" + urlencode(chosen),
@@ -154,12 +145,12 @@ def server(visit: Visit) -> Content:
     server = visit.scores.find_server(visit.name)
     place = server.percentiles and percentile_words(server.percentiles, "other servers")
     parts = [(part, server.coherence_scores[part.key]) for part in load("coherence").dimensions]
-    labels = [(row, method_words(row.method)) for row in server.labels]
+    labels = [(row, registry_reports.method_words(row.method)) for row in server.labels]
     values = {
         "title": server.standing.server,
         "labels": labels,
         "tools": server.lowest_tools,
-        "method": method_words(server.method),
+        "method": registry_reports.method_words(server.method),
     }
     return _page(visit, "server", found=server, place=place, parts=parts, **values)
 
@@ -175,7 +166,7 @@ def report(visit: Visit) -> Content:
 def tools(visit: Visit) -> Content:
     """Tools by a query."""
     search = _search(visit) if visit.params.get("text", "").strip() else None
-    values = {"method": method_words(search.method)} if search else {}
+    values = {"method": registry_reports.method_words(search.method)} if search else {}
     return _page(visit, "tools", title="Tools", search=search, text=visit.params.get("text", "")[:MAX_TEXT], **values)
 
 
@@ -194,7 +185,7 @@ def tool(visit: Visit) -> Content:
     """Return one tool with its scores over time; for maintainers with its definition, the reasons and what to fix."""
     tool, card = _find_tool(visit)
     definition = json_text(tool.definition) if visit.sees_all else None
-    title, method = f"{tool.standing.tool} of {tool.server}", method_words(tool.method)
+    title, method = f"{tool.standing.tool} of {tool.server}", registry_reports.method_words(tool.method)
     return _page(visit, "tool", title=title, found=tool, card=card, definition=definition, method=method)
 
 
@@ -206,9 +197,9 @@ def statistics(visit: Visit) -> Content:
         "statistics",
         title="Statistics",
         found=statistics,
-        scored=scored_words(statistics),
-        method=method_words(statistics.method),
-        blocks=statistics_tables(statistics),
+        scored=registry_reports.scored_words(statistics),
+        method=registry_reports.method_words(statistics.method),
+        blocks=registry_reports.statistics_tables(statistics),
     )
 
 
@@ -216,9 +207,9 @@ def trend(visit: Visit) -> Content:
     """Scores by sweep, and what changed in the last 30 days."""
     runs, changes = visit.scores.trend(), visit.scores.changes_since(_since(visit))
     chart, height = trend_chart(runs)
-    blocks = [*trend_blocks(runs), *change_blocks(changes)]
+    blocks = [*registry_reports.trend_blocks(runs), *registry_reports.change_blocks(changes)]
     markup = Markup(chart)  # noqa: S704  # ours, escaped there
-    method = method_words(runs.method)
+    method = registry_reports.method_words(runs.method)
     return _page(visit, "chart", title="Trend", charts=markup, height=height, blocks=blocks, method=method)
 
 
@@ -229,12 +220,12 @@ def metrics(visit: Visit) -> Content:
         raise UnknownIdError("no sweep has come to its end")
     last = runs[-1]
     finished = datetime.fromisoformat(last.finished_at).timestamp()
-    return Content(text=metrics_text(numbers, last, finished=finished), media_type=TEXT)
+    return Content(text=registry_reports.metrics_text(numbers, last, finished=finished), media_type=TEXT)
 
 
 def comparison(visit: Visit) -> Content:
     """The shown method beside another one."""
-    blocks = comparison_blocks(visit.scores.compare_methods(visit.params.get("method", "")))
+    blocks = registry_reports.comparison_blocks(visit.scores.compare_methods(visit.params.get("method", "")))
     values = {"title": "Methods compared", "of": None, "blocks": blocks}
     return Content(text=render_page("blocks.html.j2", base=SITE, visit=visit, **values))
 
@@ -276,7 +267,8 @@ PAGES: Mapping[str, View] = {
     "/compare": comparison,
     "/metrics": metrics,
     "/changes.atom": lambda visit: Content(
-        text=change_feed(visit.scores.changes_since(_since(visit)), address=visit.site), media_type=ATOM
+        text=registry_reports.change_feed(visit.scores.changes_since(_since(visit)), address=visit.site),
+        media_type=ATOM,
     ),
     "/api/changes": lambda visit: _json(document(visit.scores.changes_since(_since(visit)))),
     "/api/trend": lambda visit: _json(document(visit.scores.trend())),

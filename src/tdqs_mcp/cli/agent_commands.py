@@ -11,19 +11,7 @@ from pathlib import Path
 import click
 
 from tdqs_mcp.app.installed_clients import Installation, client_names, is_project, plan_install, plan_uninstall
-from tdqs_mcp.cli import command
-from tdqs_mcp.cli.runner import (
-    TARGET,
-    Page,
-    agrees,
-    dry_run_option,
-    live_options,
-    locator_argument,
-    page_options,
-    refuse,
-    views,
-    warn,
-)
+from tdqs_mcp.cli import command, runner
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.escape import visible
 from tdqs_mcp.report.registry_reports import list_blocks
@@ -32,7 +20,7 @@ from tdqs_mcp.sources.locator import LiveOptions
 
 
 @command()
-@locator_argument
+@runner.locator_argument
 @click.option(
     "--variants",
     metavar="FILE|URL",
@@ -46,10 +34,12 @@ from tdqs_mcp.sources.locator import LiveOptions
     help="Of what components descriptions consist, and in which order: purpose, guidelines, limitations, parameter "
     "explanation, examples.",
 )
-@click.option("--log", type=TARGET, help="Append a line of JSON for each list of tools: which variants it had.")
-@click.option("--log-calls", type=TARGET, help="Append a line of JSON for each call: its outcome, values left out.")
+@click.option("--log", type=runner.TARGET, help="Append a line of JSON for each list of tools: which variants it had.")
+@click.option(
+    "--log-calls", type=runner.TARGET, help="Append a line of JSON for each call: its outcome, values left out."
+)
 @http_options
-@live_options
+@runner.live_options
 def route(
     *,
     locator: str,
@@ -76,15 +66,15 @@ def route(
         live,
         variants=variants,
         components=components,
-        log=line_writer(log, tell=warn) if log else lambda line: click.echo(json.dumps(line), err=True),
-        log_call=line_writer(log_calls, tell=warn) if log_calls else None,
-        tell=warn,
+        log=line_writer(log, tell=runner.warn) if log else lambda line: click.echo(json.dumps(line), err=True),
+        log_call=line_writer(log_calls, tell=runner.warn) if log_calls else None,
+        tell=runner.warn,
     )
     if http is not None:
         from tdqs_mcp.server.routed_http import router_app  # noqa: PLC0415
 
         tell = partial(tell_url, has_token=http.token is not None, name="routed")
-        run_http(router_app(router, http, tell=warn), http, log_level="warning", tell=tell)
+        run_http(router_app(router, http, tell=runner.warn), http, log_level="warning", tell=tell)
         return
     gc.freeze()
 
@@ -99,7 +89,7 @@ SIGNAL_SECONDS = 10.0
 
 
 _client_argument = click.argument("client", type=click.Choice(client_names(), case_sensitive=False), metavar="CLIENT")
-_dry_run_option = dry_run_option("Show what would change, and change nothing.")
+_dry_run_option = runner.dry_run_option("Show what would change, and change nothing.")
 
 
 @command()
@@ -121,7 +111,7 @@ def install(client: str, *, arguments: tuple[str, ...], is_dry_run: bool, has_ag
     with serve.make_context("tdqs-mcp serve", list(arguments)) as context:
         names = ("address", "token_file", "allowed_hosts", "allowed_origins")
         is_http = any(context.params[name] for name in names)
-        refuse(is_http, "clients start the server over stdio: leave --http and its options out")
+        runner.refuse(is_http, "clients start the server over stdio: leave --http and its options out")
     is_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     proposal = plan_install(client, arguments, project=Path.cwd())
     change = proposal if has_agreed or is_terminal or is_dry_run else plan_install(client, arguments)
@@ -150,8 +140,8 @@ def uninstall(client: str, *, is_dry_run: bool) -> None:
 
 
 @command()
-@page_options()
-def servers(*, page: Page) -> None:
+@runner.page_options()
+def servers(*, page: runner.Page) -> None:
     """List the servers of all installed clients, without what they are started with.
 
     Reads the files of the user and of this folder, and starts nothing. Values of variables, headers, arguments and URLs
@@ -159,7 +149,7 @@ def servers(*, page: Page) -> None:
     """
     from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # installing goes without judges
 
-    page.show([installed_clients.servers()], views(list_blocks))
+    page.show([installed_clients.servers()], runner.views(list_blocks))
 
 
 def _apply_change(change: Installation, *, is_dry_run: bool, has_agreed: bool = True, then: str = "") -> None:
@@ -172,7 +162,7 @@ def _apply_change(change: Installation, *, is_dry_run: bool, has_agreed: bool = 
     if is_dry_run:
         click.echo("nothing was written (--dry-run)")
         return
-    if not agrees("Write this?", has_agreed=has_agreed):
+    if not runner.agrees("Write this?", has_agreed=has_agreed):
         click.echo("nothing was written")
         return
     backup = change.write()

@@ -11,24 +11,8 @@ from tdqs_mcp.app import gating
 from tdqs_mcp.app.catalogs import blocking, list_again
 from tdqs_mcp.app.judging import score_blocking
 from tdqs_mcp.app.settings import ALL_PARTS
-from tdqs_mcp.cli import command
+from tdqs_mcp.cli import command, runner
 from tdqs_mcp.cli.judge_options import accept_option
-from tdqs_mcp.cli.runner import (
-    TARGET,
-    Page,
-    attest_option,
-    end,
-    for_each,
-    key_option,
-    live_options,
-    locators_argument,
-    page_options,
-    read_code_of,
-    refuse,
-    source_option,
-    views,
-    write,
-)
 from tdqs_mcp.gate.policy import decide, is_locked
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import printable
@@ -52,14 +36,19 @@ def _report_changes(
     return [
         report
         for locator in locators
-        for report in for_each((locator,), live, partial(listed, locator=locator), doing="locking")
+        for report in runner.for_each((locator,), live, partial(listed, locator=locator), doing="locking")
     ]
 
 
 @command()
-@locators_argument()
+@runner.locators_argument()
 @click.option(
-    "--lock", "path", type=TARGET, default="tdqs.lock", show_default=True, help="The lock; it may hold several servers."
+    "--lock",
+    "path",
+    type=runner.TARGET,
+    default="tdqs.lock",
+    show_default=True,
+    help="The lock; it may hold several servers.",
 )
 @click.option(
     "--check", "is_check", is_flag=True, help="Write nothing: say what has changed since the server was locked."
@@ -71,11 +60,11 @@ def _report_changes(
     type=click.Choice([*map(str, Impact), "nothing"]),
     help="Keep in the lock that --check lets changes of this impact pass.",
 )
-@source_option("pinning what it does, or comparing that with the lock")
-@attest_option("; with --check, first check the signed one there")
-@key_option("the private key that signs it, or with --check the public one")
-@live_options
-@page_options()
+@runner.source_option("pinning what it does, or comparing that with the lock")
+@runner.attest_option("; with --check, first check the signed one there")
+@runner.key_option("the private key that signs it, or with --check the public one")
+@runner.live_options
+@runner.page_options()
 def lock(
     locators: tuple[str, ...],
     *,
@@ -87,7 +76,7 @@ def lock(
     accept: tuple[str, ...],
     allow: tuple[str, ...],
     live: LiveOptions,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Pin what agents see of a server, and say with --check what has changed since.
 
@@ -101,16 +90,16 @@ def lock(
     The order of keys, of listings and of required is no change; neither is a new calibration, nor a new version of the
     server. A live server is started and listed twice.
     """
-    refuse(is_check and attestation and not key, "--check --attest needs --key, the public key")
-    refuse(attestation and not is_check and len(locators) != 1, "--attest writes about one server; give one")
-    refuse(key and not attestation, "--key belongs to --attest")
+    runner.refuse(is_check and attestation and not key, "--check --attest needs --key, the public key")
+    runner.refuse(attestation and not is_check and len(locators) != 1, "--attest writes about one server; give one")
+    runner.refuse(key and not attestation, "--key belongs to --attest")
     if is_check:
-        refuse(accept or allow, "--check changes nothing; leave --accept and --allow out")
+        runner.refuse(accept or allow, "--check changes nothing; leave --accept and --allow out")
         if attestation and key:
             _check_proof(locators, live, attestation, key)
         _check(locators, live, path, source, page)
         return
-    code = read_code_of(locators, source)
+    code = runner.read_code_of(locators, source)
     renewed = [gating.read_lock(path) if path.exists() else gating.EMPTY_LOCK]
 
     def pin(catalog: Catalog, again: Catalog | None) -> LockReport:
@@ -130,10 +119,10 @@ def lock(
 
     reports = _report_changes(locators, live, pin)
     if renewed[-1] != renewed[0]:
-        write(json_text(document(renewed[-1])), path)
+        runner.write(json_text(document(renewed[-1])), path)
         click.echo(f"{path} is written. Next: commit it, and run tdqs-mcp lock --check LOCATOR in CI.", err=True)
-    page.show(reports, views(partial(lock_blocks, is_lock=True)))
-    end(reports, lambda report: Outcome.FAILED if report.has_open_changes else Outcome.PASSED)
+    page.show(reports, runner.views(partial(lock_blocks, is_lock=True)))
+    runner.end(reports, lambda report: Outcome.FAILED if report.has_open_changes else Outcome.PASSED)
 
 
 def _check_proof(locators: tuple[str, ...], live: LiveOptions, proof: Path, key: Path) -> None:
@@ -144,28 +133,28 @@ def _check_proof(locators: tuple[str, ...], live: LiveOptions, proof: Path, key:
         score, tier = (predicate.get(name) for name in ("overallScore", "overallTier"))
         return f"{catalog.server}: {score} {tier} by {predicate.get('generatedBy')}, signed with the key of {key}"
 
-    proofs = for_each(locators, live, check, doing="checking the attestation of")
+    proofs = runner.for_each(locators, live, check, doing="checking the attestation of")
     if None in proofs:
-        end(proofs)  # with 2: the reasons are printed
+        runner.end(proofs)  # with 2: the reasons are printed
     for words in proofs:
         click.echo(printable(str(words)), err=True)
 
 
-def _check(locators: tuple[str, ...], live: LiveOptions, path: Path, source: Path | None, page: Page) -> None:
+def _check(locators: tuple[str, ...], live: LiveOptions, path: Path, source: Path | None, page: runner.Page) -> None:
     """Compare servers with the lock; 1 if anything changed that it does not allow."""
-    locked, code = gating.read_lock(path), read_code_of(locators, source)
+    locked, code = gating.read_lock(path), runner.read_code_of(locators, source)
     reports = _report_changes(
         locators, live, lambda catalog, again: gating.verify(catalog, locked, again=again, code=code)
     )
-    page.show(reports, views(lock_blocks))
-    end(reports, is_locked)
+    page.show(reports, runner.views(lock_blocks))
+    runner.end(reports, is_locked)
 
 
 @command()
-@click.argument("suite", type=TARGET, metavar="SUITE.yml")
-@page_options("junit")
-def gate(suite: Path, *, page: Page) -> None:
+@click.argument("suite", type=runner.TARGET, metavar="SUITE.yml")
+@runner.page_options("junit")
+def gate(suite: Path, *, page: runner.Page) -> None:
     """Check servers against the tool_quality entries of a suite, one row each."""
     rows = blocking(gating.run_suite)(suite, LiveOptions())
-    page.show([GateReport(suite=str(suite), rows=tuple(rows))], views(gate_blocks) | {"junit": gate_junit})
+    page.show([GateReport(suite=str(suite), rows=tuple(rows))], runner.views(gate_blocks) | {"junit": gate_junit})
     sys.exit(decide(rows))

@@ -11,8 +11,7 @@ import click
 
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
 from tdqs_mcp.app.settings import CHOICES, JudgeKind, Settings, read_prices, read_settings, read_writer
-from tdqs_mcp.cli import group_options
-from tdqs_mcp.cli.runner import Option, command_run, read_json, waiting, warn
+from tdqs_mcp.cli import group_options, runner
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, read_budget
 from tdqs_mcp.judges.judge import Judge, Model, used
@@ -99,7 +98,7 @@ spec_option = click.option(
 )
 
 
-def accept_option(help: str) -> Option:  # noqa: A002  # click's word
+def accept_option(help: str) -> runner.Option:  # noqa: A002  # click's word
     """`--accept`: parts of a server, such as tool:NAME, or `*`."""
     return click.option("--accept", multiple=True, metavar="PART", help=help)
 
@@ -117,7 +116,7 @@ def judge_of(options: JudgeChoice, ledger: Ledger | None = None, *, accept: Sequ
     settings = options.settings(accept=accept)
     if settings == Settings():
         return None
-    judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
+    judge = make_judge(settings, warn=runner.warn, on_progress=runner.waiting().count, ledger=ledger)
     _report_on_interrupt(judge, by="judge", is_kept=settings.cache is not None)
     return judge
 
@@ -136,19 +135,19 @@ def model_of(options: JudgeChoice, *, by: str, ledger: Ledger | None = None) -> 
 
 
 def _make_model(settings: Settings, *, by: str, ledger: Ledger | None = None) -> Model | None:
-    model = make_model(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
+    model = make_model(settings, warn=runner.warn, on_progress=runner.waiting().count, ledger=ledger)
     _report_on_interrupt(model, by=by, is_kept=settings.cache is not None)
     return model
 
 
 def preview_of(options: JudgeChoice) -> tuple[Judge, Ledger]:
     """A judge that sends nothing, and the ledger of what it would send."""
-    return make_preview(options.settings(), warn=warn)
+    return make_preview(options.settings(), warn=runner.warn)
 
 
 def tell_usage() -> None:
     """Print what each model used and cost on standard error: the cache may make the next run cheaper."""
-    for meter, by, _ in command_run().meters:
+    for meter, by, _ in runner.command_run().meters:
         usage = used(meter)
         if usage and usage.requests:
             click.echo(usage_line(usage, by=by), err=True)
@@ -158,12 +157,12 @@ def read_answers(file: Path, options: JudgeChoice) -> object:
     """Answers to prompts that came from elsewhere; naming a judge as well is an error."""
     if options.is_named:
         raise click.UsageError("--answers already are a judgment; leave --judge, --base-url and --exact-prompt out")
-    return read_json(file)
+    return runner.read_json(file)
 
 
 def _report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
     """Makes an interrupted command say what this model used."""
-    run = command_run()
+    run = runner.command_run()
     run.meters.append((meter, by, is_kept))
     run.interrupt_notes = partial(_usage_notes, run.meters)
 

@@ -15,60 +15,15 @@ from tdqs_mcp.app import linting
 from tdqs_mcp.app.catalogs import match_tools
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import FAIL_ON, Policy
-from tdqs_mcp.cli import command, given_options, group_options
-from tdqs_mcp.cli.runner import (
-    TARGET,
-    Option,
-    Page,
-    View,
-    config_option,
-    configured_locators,
-    copyable_locator,
-    end,
-    for_each,
-    live_options,
-    locator_argument,
-    locators_argument,
-    page_options,
-    placed_options,
-    policy_of,
-    read_code_of,
-    read_json,
-    refuse,
-    shown_locator,
-    source_option,
-    split_names,
-    tell_left,
-    tools_option,
-    views,
-    warn,
-    write,
-)
+from tdqs_mcp.cli import command, given_options, group_options, runner
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.spelling import first_of
-from tdqs_mcp.gate.known_findings import (
-    baseline_document,
-    compare_to_baseline,
-    is_clean,
-    is_portable,
-    merge_unused_suppressions,
-    read_baseline,
-    renew,
-)
+from tdqs_mcp.gate import known_findings
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report import lint_report
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
 from tdqs_mcp.report.escape import printable, readable
 from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.lint_report import (
-    comment_blocks,
-    full_blocks,
-    lint_blocks,
-    portability_blocks,
-    rules_blocks,
-    statistics_blocks,
-    summary_blocks,
-    unused_line,
-)
 from tdqs_mcp.results.findings import KnownFinding, LintReport, Outcome
 from tdqs_mcp.rules.client_rules import CLIENTS
 from tdqs_mcp.rules.registry import RULES
@@ -86,7 +41,7 @@ _client_option = click.option(
     "--client",
     multiple=True,
     metavar="NAME",
-    callback=split_names,
+    callback=runner.split_names,
     help=f"Only the limits of these clients and model APIs: {', '.join(CLIENTS)}.",
 )
 
@@ -110,9 +65,9 @@ def _complete_rules(_: click.Context, __: click.Parameter, word: str) -> list[st
     return [name for rule in RULES for name in (rule.id, rule.name) if name.lower().startswith(word.lower())]
 
 
-def _choice_of_rules(name: str, help: str) -> Option:  # noqa: A002  # click's word
+def _choice_of_rules(name: str, help: str) -> runner.Option:  # noqa: A002  # click's word
     return click.option(
-        name, multiple=True, metavar="RULE", callback=split_names, shell_complete=_complete_rules, help=help
+        name, multiple=True, metavar="RULE", callback=runner.split_names, shell_complete=_complete_rules, help=help
     )
 
 
@@ -137,11 +92,11 @@ _flags = group_options(
 
 
 @command()
-@locators_argument(required=False)
+@runner.locators_argument(required=False)
 @_flags
 @_rules_option
-@config_option
-@tools_option("Only these tools.")
+@runner.config_option
+@runner.tools_option("Only these tools.")
 @click.option(
     "--show",
     "listing",
@@ -151,12 +106,12 @@ _flags = group_options(
 )
 @click.option("--fix", "fixes", is_flag=True, help="Write back fixes that need no new words, then lint the rest.")
 @click.option("--diff", "is_diff", is_flag=True, help="Print what --fix would write as a diff, and write nothing.")
-@source_option("rules that hold definitions against their code, and for --fix")
+@runner.source_option("rules that hold definitions against their code, and for --fix")
 @click.option("--watch", "is_watching", is_flag=True, help="Lint again whenever a file changes; Ctrl-C ends it.")
-@click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
+@click.option("--baseline", type=runner.TARGET, help="Report only findings that are not in this file.")
 @click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
-@placed_options
-@page_options(
+@runner.placed_options
+@runner.page_options(
     *_DOCUMENTS[1:],
     help="What to print: sarif also lists clean tools, code-scanning leaves them out, since GitHub takes them "
     "for alerts; "
@@ -177,7 +132,7 @@ def lint(
     baseline: Path | None,
     renews: bool,
     live: LiveOptions,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Report what the rules find.
 
@@ -188,16 +143,16 @@ def lint(
     severities, suppresses findings, and names the locator for a bare `tdqs-mcp lint`.
     """
     is_part = baseline is None or tools
-    refuse(renews and is_part, "--write-baseline needs --baseline FILE, the file to write, and all tools")
-    refuse(is_diff and (fixes or renews), "--diff writes nothing; leave --fix and --write-baseline out")
-    locators = configured_locators(locators, live, config)
+    runner.refuse(renews and is_part, "--write-baseline needs --baseline FILE, the file to write, and all tools")
+    runner.refuse(is_diff and (fixes or renews), "--diff writes nothing; leave --fix and --write-baseline out")
+    locators = runner.configured_locators(locators, live, config)
     if is_watching:
         _watch([*locators, *([str(source)] if source else [])])
-    policy = policy_of(flags, table, locators=locators, config=config)
-    code = read_code_of(locators, source, live.cwd)
+    policy = runner.policy_of(flags, table, locators=locators, config=config)
+    code = runner.read_code_of(locators, source, live.cwd)
     policy = replace(policy, tools=tools or (), code=code)
     baseline_findings = _known_findings(baseline, is_new=renews)
-    loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")
+    loaded = runner.for_each(locators, live, lambda catalog: catalog, doing="reading")
     catalogs = [catalog for catalog in loaded if catalog is not None]
     if catalogs:
         match_tools([tool.name for catalog in catalogs for tool in catalog.tools], policy.tools)
@@ -209,17 +164,17 @@ def lint(
         fixed = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
         catalogs = [report.catalog for report in fixed]
         listing = listing or (None if any(report.changes for report in fixed) else "summary")
-    reports = merge_unused_suppressions(linting.lint_together(catalogs, policy))
+    reports = known_findings.merge_unused_suppressions(linting.lint_together(catalogs, policy))
     if baseline is not None and renews:
         baseline_findings = _renew(baseline, baseline_findings, reports, policy)
     if baseline is not None:
-        reports = compare_to_baseline(reports, baseline_findings, rules=policy.selection.rules)
+        reports = known_findings.compare_to_baseline(reports, baseline_findings, rules=policy.selection.rules)
     reports = [linting.fold(report, policy) for report in reports]
     file = linting.named_file(read_configuration(Path.cwd()))
     located = [
         replace(
             linting.locate_report(report, catalog, place, code, file),
-            arguments=" ".join([copyable_locator(place), *given_options()]),
+            arguments=" ".join([runner.copyable_locator(place), *given_options()]),
             fail_on=policy.fail_on,
             rule_count=len(policy.selection.rules),
         )
@@ -232,10 +187,10 @@ def lint(
         page.show([*located, *missing], _views(listing or ("all" if policy.tools else "screen")))
     if page.form != "text":
         for unused in dict.fromkeys(suppression for report in reports for suppression in report.unused_suppressions):
-            warn(unused_line(unused))
+            runner.warn(lint_report.unused_line(unused))
     limit = policy.fail_on
-    gate = None if limit is None else lambda report: is_clean(report.findings, limit)
-    end([*reports, *missing], gate, may_be_partial=gate is None)
+    gate = None if limit is None else lambda report: known_findings.is_clean(report.findings, limit)
+    runner.end([*reports, *missing], gate, may_be_partial=gate is None)
 
 
 def _watch(locators: Sequence[str]) -> Never:
@@ -243,7 +198,7 @@ def _watch(locators: Sequence[str]) -> Never:
     from watchfiles import watch  # noqa: PLC0415  # only a person who waits needs it
 
     paths = [locator for locator in locators if Path(locator).exists()]
-    refuse(not paths, "--watch needs a file or a folder to watch")
+    runner.refuse(not paths, "--watch needs a file or a folder to watch")
     context = click.get_current_context()
     changes = watch(*paths, rust_timeout=500, yield_on_timeout=False)
     while True:
@@ -258,7 +213,11 @@ def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) ->
     fixed = _fixed(locator, catalog, policy, source)
     summary = f"fixed {len(fixed.changes)} in {fixed.place}: {first_of(fixed.changes, MAX_NAMED)}"
     summary = summary if fixed.changes else f"nothing to fix in {fixed.place}"
-    words = ["tdqs-mcp rewrite", copyable_locator(locator), *(["--source", shlex.quote(str(source))] if source else [])]
+    words = [
+        "tdqs-mcp rewrite",
+        runner.copyable_locator(locator),
+        *(["--source", shlex.quote(str(source))] if source else []),
+    ]
     click.echo(printable(f"{summary}; for what needs words: {' '.join(words)}"), err=True)
     return fixed
 
@@ -269,8 +228,8 @@ def _fixed(locator: str, catalog: Catalog, policy: Policy, source: Path | None, 
 
     fixed = fix(catalog, locator, policy, source=source, is_written=is_written)
     for problem in fixed.problems:
-        warn(problem)
-    tell_left(fixed.left_out)
+        runner.warn(problem)
+    runner.tell_left(fixed.left_out)
     return fixed
 
 
@@ -279,7 +238,7 @@ def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Pol
     pairs = zip(places, catalogs, strict=True)
     diffs = [_fixed(place, catalog, policy, source, is_written=False).diff for place, catalog in pairs]
     if diffs and not any(diffs):
-        click.echo(f"nothing to fix in {', '.join(map(shown_locator, places))}", err=True)
+        click.echo(f"nothing to fix in {', '.join(map(runner.shown_locator, places))}", err=True)
     for diff in diffs if sys.stdout.isatty() else ():
         click.echo(readable(diff.decode(errors="replace")), nl=False)
     if not sys.stdout.isatty():
@@ -290,11 +249,11 @@ def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Pol
 @command()
 @click.argument("words", nargs=-1, metavar="[ID]...", shell_complete=_complete_rules)
 @_rules_option
-@page_options()
-def rules(words: tuple[str, ...], *, table: tuple[AnyRule, ...], page: Page) -> None:
+@runner.page_options()
+def rules(words: tuple[str, ...], *, table: tuple[AnyRule, ...], page: runner.Page) -> None:
     """List the rules by topic, or explain a rule, a lane of rules, a rubric, a dimension, a flag or a tier."""
     if not words:
-        page.show([linting.list_rules(table)], views(rules_blocks))
+        page.show([linting.list_rules(table)], runner.views(lint_report.rules_blocks))
         return
     from tdqs_mcp.app.judging import explain  # noqa: PLC0415  # linting goes without judges
 
@@ -308,13 +267,13 @@ def _page_text(entry: Mapping[str, str]) -> Any:  # noqa: ANN401  # rich is impo
     return Markdown(entry["page"]) if sys.stdout.isatty() else entry["page"]
 
 
-def _views(listing: str) -> dict[str, View]:
+def _views(listing: str) -> dict[str, runner.View]:
     blocks: dict[str, Callable[..., Any]] = {
-        "all": full_blocks,
-        "source": partial(full_blocks, has_source=True),
-        "statistics": statistics_blocks,
-        "summary": summary_blocks,
-        "screen": lint_blocks,
+        "all": lint_report.full_blocks,
+        "source": partial(lint_report.full_blocks, has_source=True),
+        "statistics": lint_report.statistics_blocks,
+        "summary": lint_report.summary_blocks,
+        "screen": lint_report.lint_blocks,
     }
     return {
         "text": lambda located: as_text(blocks[listing](located)),
@@ -323,25 +282,25 @@ def _views(listing: str) -> dict[str, View]:
 
 
 @command()
-@locator_argument
+@runner.locator_argument
 @_client_option
-@live_options
-@page_options()
-def portability(locator: str, *, client: tuple[str, ...] | None, live: LiveOptions, page: Page) -> None:
+@runner.live_options
+@runner.page_options()
+def portability(locator: str, *, client: tuple[str, ...] | None, live: LiveOptions, page: runner.Page) -> None:
     """Show what each client and model API would take of the tools: kept, renamed, cut or refused.
 
     Strict modes of model APIs are shown only if --client names them.
     """
-    reports = for_each((locator,), live, partial(linting.portability, clients=client or ()))
-    page.show(reports, views(portability_blocks))
-    end(reports, is_portable, needs_tools=True)
+    reports = runner.for_each((locator,), live, partial(linting.portability, clients=client or ()))
+    page.show(reports, runner.views(lint_report.portability_blocks))
+    runner.end(reports, known_findings.is_portable, needs_tools=True)
 
 
 @command()
-@locator_argument
-@tools_option("Only these tools: their effects, limits, errors and what could not be followed, line by line.")
-@page_options("openai-hints", help="What to print; openai-hints: each hint with file and line as its reason.")
-def code(locator: str, *, tools: tuple[str, ...] | None, page: Page) -> None:
+@runner.locator_argument
+@runner.tools_option("Only these tools: their effects, limits, errors and what could not be followed, line by line.")
+@runner.page_options("openai-hints", help="What to print; openai-hints: each hint with file and line as its reason.")
+def code(locator: str, *, tools: tuple[str, ...] | None, page: runner.Page) -> None:
     """Read the code of a server's tools: what each does, with file and line.
 
     LOCATOR is a file, a source tree or an unpacked package in Python, JavaScript or TypeScript, or py:MODULE:OBJECT.
@@ -355,10 +314,10 @@ def code(locator: str, *, tools: tuple[str, ...] | None, page: Page) -> None:
     report = linting.read_source(source)
     names = match_tools([entry.name for entry in report.tools], tools or ())
     document = {"openai-hints": lambda result: json_text(openai_hints(result))}
-    page.show([report], views(partial(code_blocks, tools=names)) | document)
+    page.show([report], runner.views(partial(code_blocks, tools=names)) | document)
 
 
-def _documents(table: Sequence[AnyRule]) -> dict[str, View]:
+def _documents(table: Sequence[AnyRule]) -> dict[str, runner.View]:
     from tdqs_mcp.report.lint_formats import (  # noqa: PLC0415  # what people read goes without XML
         github_text,
         junit_text,
@@ -366,7 +325,7 @@ def _documents(table: Sequence[AnyRule]) -> dict[str, View]:
     )
 
     return {
-        "markdown": lambda reports: as_markdown(comment_blocks(reports)),
+        "markdown": lambda reports: as_markdown(lint_report.comment_blocks(reports)),
         "sarif": lambda reports: json_text(sarif_document(reports, table=table)),
         "code-scanning": lambda reports: json_text(sarif_document(reports, table=table, has_passes=False)),
         "junit": junit_text,
@@ -380,14 +339,14 @@ def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFindin
         return ()
     if not baseline.exists():
         raise InputError(f"there is no baseline {str(baseline)!r}; add --write-baseline to write it")
-    return read_baseline(read_json(baseline), origin=repr(str(baseline)))
+    return known_findings.read_baseline(runner.read_json(baseline), origin=repr(str(baseline)))
 
 
 def _renew(
     baseline: Path, findings: Sequence[KnownFinding], reports: Sequence[LintReport], policy: Policy
 ) -> tuple[KnownFinding, ...]:
     """Write the findings of this run as the new baseline."""
-    renewed = renew(findings, reports, rules=policy.selection.rules)
-    write(json_text(baseline_document(renewed)), baseline)
+    renewed = known_findings.renew(findings, reports, rules=policy.selection.rules)
+    runner.write(json_text(known_findings.baseline_document(renewed)), baseline)
     click.echo(f"{count_words(len(renewed), 'finding')} in {baseline}; --baseline leaves them out.", err=True)
     return renewed

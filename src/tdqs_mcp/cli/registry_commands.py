@@ -18,42 +18,15 @@ import click
 
 from tdqs_mcp.app import stored_scores, studying, sweeping
 from tdqs_mcp.app.catalogs import blocking
-from tdqs_mcp.cli import command, fail
+from tdqs_mcp.cli import command, fail, runner
 from tdqs_mcp.cli.judge_options import JudgeChoice, model_options
-from tdqs_mcp.cli.runner import (
-    FILE,
-    FOLDER,
-    TARGET,
-    Page,
-    command_run,
-    end,
-    for_each,
-    live_options,
-    page_options,
-    progress_line,
-    refuse,
-    until_end,
-    views,
-    waiting,
-    warn,
-)
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.model import CallOutcome, Catalog
+from tdqs_mcp.report import registry_reports
 from tdqs_mcp.report.blocks import count_words, price
 from tdqs_mcp.report.charts import trend_svg
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.report.registry_reports import (
-    change_blocks,
-    change_feed,
-    comparison_blocks,
-    flat_rows,
-    search_blocks,
-    standing_blocks,
-    statistics_blocks,
-    sweep_blocks,
-    trend_blocks,
-)
 from tdqs_mcp.report.study_reports import (
     answer_lines,
     benchmark_blocks,
@@ -64,15 +37,7 @@ from tdqs_mcp.results.checks import PlannedCall, Query
 from tdqs_mcp.results.studies import ChoiceStudy
 from tdqs_mcp.rewriting.tool_selection import refers
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS, load
-from tdqs_mcp.server.http_transport import (
-    DEFAULT_ADDRESS,
-    MIN_TOKEN,
-    Http,
-    check_hosts,
-    read_address,
-    read_token,
-    run_http,
-)
+from tdqs_mcp.server import http_transport
 from tdqs_mcp.sources.input_files import read_calls, read_queries
 from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.sources.registry_feed import PREFIX
@@ -86,10 +51,10 @@ MAX_NAMED = 5
 
 
 @command()
-@click.argument("outcomes", required=False, metavar="[OUTCOMES]", type=FILE)
+@click.argument("outcomes", required=False, metavar="[OUTCOMES]", type=runner.FILE)
 @click.option(
     "--benchmark",
-    type=FOLDER,
+    type=runner.FOLDER,
     metavar="FOLDER",
     help="What scores and rules predict in the files of LiveMCPBench or AgentGauge in a folder.",
 )
@@ -99,9 +64,9 @@ MAX_NAMED = 5
     metavar="LOCATOR",
     help="Make the calls of a file of requests, in place of OUTCOMES, at this server.",
 )
-@click.option("--log", type=TARGET, help="Add these calls to a log as route does.")
-@live_options
-@page_options()
+@click.option("--log", type=runner.TARGET, help="Add these calls to a log as route does.")
+@runner.live_options
+@runner.page_options()
 def study(
     outcomes: Path | None,
     *,
@@ -109,7 +74,7 @@ def study(
     locator: str | None,
     log: Path | None,
     live: LiveOptions,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Compare variants of descriptions over the outcomes of tasks, by the tests of the paper.
 
@@ -117,19 +82,21 @@ def study(
     domain, evaluators_passed, evaluators_total, steps, tokens and experiment. The first variant is the one before.
     Needs the extra: pip install '.[study]' in a checkout of tdqs-mcp.
     """
-    refuse(log and not locator, "--log belongs to --run")
-    refuse((outcomes is None) != bool(benchmark), "give a file of outcomes or requests, or --benchmark FOLDER")
-    refuse(locator and benchmark, "--run makes the calls of a file of requests; leave --benchmark out")
+    runner.refuse(log and not locator, "--log belongs to --run")
+    runner.refuse((outcomes is None) != bool(benchmark), "give a file of outcomes or requests, or --benchmark FOLDER")
+    runner.refuse(locator and benchmark, "--run makes the calls of a file of requests; leave --benchmark out")
     if locator and outcomes:
         queries = read_queries(outcomes)
         run = partial(_run_requests, queries=queries, locator=locator, live=live, log=log)
-        end(for_each((locator,), live, run, doing="calling"))
+        runner.end(runner.for_each((locator,), live, run, doing="calling"))
     elif benchmark:
-        with waiting().on("measuring the benchmark", at_once=True):
+        with runner.waiting().on("measuring the benchmark", at_once=True):
             result = blocking(studying.study_benchmark)(benchmark)
-        page.show([result], views(choice_blocks) if isinstance(result, ChoiceStudy) else views(benchmark_blocks))
+        page.show(
+            [result], runner.views(choice_blocks) if isinstance(result, ChoiceStudy) else runner.views(benchmark_blocks)
+        )
     elif outcomes:
-        page.show([studying.study_outcomes(outcomes)], views(outcome_blocks))
+        page.show([studying.study_outcomes(outcomes)], runner.views(outcome_blocks))
         for line in answer_lines(read_calls(outcomes) if outcomes.suffix == ".jsonl" else ()):
             click.echo(printable(line), err=True)
 
@@ -146,10 +113,12 @@ def _run_requests(
     planned = [call for query in queries for call in query.calls]
     whole = [call for call in planned if not refers(call.arguments)]
     if len(whole) < len(planned):
-        warn(f"left out: {count_words(len(planned) - len(whole), 'call')} with values that an earlier call would give")
+        runner.warn(
+            f"left out: {count_words(len(planned) - len(whole), 'call')} with values that an earlier call would give"
+        )
     agreed = _agreed_calls(catalog, whole, consent=live.consent)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
-    write = routing.line_writer(log, tell=warn) if log else None
+    write = routing.line_writer(log, tell=runner.warn) if log else None
     calls: list[Mapping[str, Any]] = []
 
     def note(line: Mapping[str, Any]) -> None:
@@ -157,7 +126,7 @@ def _run_requests(
         if write:
             write(line)
 
-    outcomes = blocking(routing.make_calls)(locator, live, agreed, catalog=catalog, log_call=note, tell=warn)
+    outcomes = blocking(routing.make_calls)(locator, live, agreed, catalog=catalog, log_call=note, tell=runner.warn)
     counts = Counter({"no outcome": len(agreed) - len(outcomes)}) + Counter(outcomes)
     tally = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
     click.echo(f"{count_words(len(agreed), 'call')}: {tally}", err=True)
@@ -182,7 +151,7 @@ def _agreed_calls(
     left_out = f"left out: {acting_calls}; read the requests, then give --yes"
     if not reading:
         raise InputError(left_out if names else "no request has a plan that can be called as it is")
-    warn(left_out)
+    runner.warn(left_out)
     return reading
 
 
@@ -230,8 +199,8 @@ method_option = click.option(
     "--rubric", type=click.Choice(TOOL_RUBRICS), default=TOOL_RUBRICS[0], show_default=True, help="Scored by."
 )
 @model_options
-@live_options
-@page_options()
+@runner.live_options
+@runner.page_options()
 def sweep(
     inputs: Sequence[str],
     *,
@@ -246,7 +215,7 @@ def sweep(
     rubric: str,
     choice: JudgeChoice,
     live: LiveOptions,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Score a registry's servers into a store: only what is new or has changed since the last sweep.
 
@@ -254,7 +223,10 @@ def sweep(
     the locator of a live server, or registry+URL or registry+FILE: a list of servers as the official registry gives it.
     """
     named, secret = store or default_url(os.environ), os.environ.get("TDQS_WEBHOOK_SECRET", "")
-    refuse(webhook and len(secret) < MIN_TOKEN, f"--webhook needs TDQS_WEBHOOK_SECRET, at least {MIN_TOKEN} characters")
+    runner.refuse(
+        webhook and len(secret) < http_transport.MIN_TOKEN,
+        f"--webhook needs TDQS_WEBHOOK_SECRET, at least {http_transport.MIN_TOKEN} characters",
+    )
     if prune:
         count = stored_scores.prune_store(named, prune.replace(tzinfo=UTC))
         click.echo(f"{count_words(count, 'earlier capture')} deleted", err=True)
@@ -275,8 +247,8 @@ def sweep(
             click.echo(f"{datetime.now(UTC).astimezone():%Y-%m-%d %H:%M:%S} sweep", err=True)
         try:
             with _progress() as progress:
-                report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
-            page.show([report], views(partial(sweep_blocks, statistics=_stats_command(store))))
+                report = sweeping.sweep_registry(request, on_progress=progress, warn=runner.warn)
+            page.show([report], runner.views(partial(registry_reports.sweep_blocks, statistics=_stats_command(store))))
             if webhook:
                 sweeping.send_report(report, webhook, secret)
             if report.unread or not report.servers:
@@ -305,11 +277,11 @@ ROWS = 10_000
 """Rows of Parquet that are in memory at once."""
 
 
-def _write_table(results: Iterable[Any], page: Page) -> None:
+def _write_table(results: Iterable[Any], page: runner.Page) -> None:
     """Write rows as CSV, or to a file as Parquet. Raises InputError."""
     if page.form == "parquet" and page.output is None:
         raise InputError("Parquet is no text: name a file with --output")
-    rows = flat_rows(results)
+    rows = registry_reports.flat_rows(results)
     first = next(rows, None)
     if first is None:
         raise InputError("there is nothing to write: the method has no scores")
@@ -350,7 +322,7 @@ def _column_names(row: Mapping[str, object]) -> list[str]:
 @click.option("--trend", is_flag=True, help="The scores at the end of each sweep.")
 @click.option("--since", type=click.DateTime(), help="Servers that are new, changed or gone since then, in UTC.")
 @click.option("--servers", is_flag=True, help="With jsonl, csv and parquet: a line for each server, not for each tool.")
-@page_options(*_TABLES, _SVG, _ATOM, help="What to print; jsonl, csv and parquet have a line for each tool.")
+@runner.page_options(*_TABLES, _SVG, _ATOM, help="What to print; jsonl, csv and parquet have a line for each tool.")
 def stats(
     *,
     store: str | None,
@@ -361,45 +333,52 @@ def stats(
     trend: bool,
     since: datetime | None,
     servers: bool,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Show what a store knows: scores, smells and weakest dimensions, a server's place, tools by query."""
     questions = {"--server": server, "--query": query, "--compare": compare, "--trend": trend or None, "--since": since}
     chosen = [option for option, value in questions.items() if value is not None]
-    refuse(len(chosen) > 1, f"{' and '.join(chosen)} are {len(chosen)} questions: ask one")
-    refuse(servers and page.form not in _TABLES, "--servers is of --format jsonl, csv and parquet")
+    runner.refuse(len(chosen) > 1, f"{' and '.join(chosen)} are {len(chosen)} questions: ask one")
+    runner.refuse(servers and page.form not in _TABLES, "--servers is of --format jsonl, csv and parquet")
     own = {"--query": (_JSONL,), "--trend": (_SVG,), "--since": (_ATOM,)}.get(chosen[0], ()) if chosen else _TABLES
     is_foreign = page.form in (*_TABLES, _SVG, _ATOM) and page.form not in own
-    refuse(is_foreign, f"--format {page.form} is not for this")
+    runner.refuse(is_foreign, f"--format {page.form} is not for this")
     named, again = store or default_url(os.environ), _stats_command(store)
     if compare or trend or since:
         with stored_scores.open_scores(named, method=compare[0] if compare else method) as scores:
             if compare:
-                page.show([scores.compare_methods(compare[1])], views(comparison_blocks))
+                page.show([scores.compare_methods(compare[1])], runner.views(registry_reports.comparison_blocks))
             elif since:
                 changes = scores.changes_since(since.replace(tzinfo=UTC))
-                page.show([changes], {**views(change_blocks), _ATOM: change_feed})
+                page.show(
+                    [changes], {**runner.views(registry_reports.change_blocks), _ATOM: registry_reports.change_feed}
+                )
             else:
-                page.show([scores.trend()], {**views(trend_blocks), _SVG: trend_svg})
+                page.show([scores.trend()], {**runner.views(registry_reports.trend_blocks), _SVG: trend_svg})
     elif server is not None:
         standing = stored_scores.server_standing(named, server, method=method)
-        page.show([standing], views(partial(standing_blocks, command=again)))
+        page.show([standing], runner.views(partial(registry_reports.standing_blocks, command=again)))
     elif query is not None:
         search = stored_scores.search_tools(named, query, method=method)
-        search_views = views(partial(search_blocks, command=again))
+        search_views = runner.views(partial(registry_reports.search_blocks, command=again))
         page.show([search], search_views) if page.form != _JSONL else page.stream(search.matches)
     elif page.form in _TABLES:
         rows = (stored_scores.stored_servers if servers else stored_scores.stored_tools)(named, method=method)
         page.stream(rows) if page.form == _JSONL else _write_table(rows, page)
     else:
-        statistics_views = views(partial(statistics_blocks, command=again))
+        statistics_views = runner.views(partial(registry_reports.statistics_blocks, command=again))
         page.show([stored_scores.store_statistics(named, method=method)], statistics_views)
 
 
 @command()
 @store_option
 @click.option(
-    "--http", "address", default=DEFAULT_ADDRESS, show_default=True, metavar="HOST:PORT", help="Where to listen."
+    "--http",
+    "address",
+    default=http_transport.DEFAULT_ADDRESS,
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Where to listen.",
 )
 @click.option(
     "--allowed-host",
@@ -423,9 +402,11 @@ def dashboard(
     from tdqs_mcp.dashboard import is_open, make_site  # noqa: PLC0415  # Starlette
     from tdqs_mcp.server.permissions import read_pattern  # noqa: PLC0415
 
-    check_hosts(allowed_hosts)
-    host, port = read_address(address)
-    http = Http(host=host, port=port, token=read_token("TDQS_DASHBOARD_TOKEN"), allowed_hosts=allowed_hosts)
+    http_transport.check_hosts(allowed_hosts)
+    host, port = http_transport.read_address(address)
+    http = http_transport.Http(
+        host=host, port=port, token=http_transport.read_token("TDQS_DASHBOARD_TOKEN"), allowed_hosts=allowed_hosts
+    )
     http.check_token()
     patterns = [read_pattern(url) for url in urls]
     site = make_site(stored_scores.StoredScores(store or default_url(os.environ), method=method), http, patterns)
@@ -435,7 +416,7 @@ def dashboard(
         if http.token is None and not is_open(http):
             click.echo("it shows scores alone: TDQS_DASHBOARD_TOKEN is not set, so no maintainer can sign in", err=True)
 
-    run_http(site, http, log_level="warning", tell=tell)
+    http_transport.run_http(site, http, log_level="warning", tell=tell)
 
 
 def _stats_command(store: str | None) -> str:
@@ -448,7 +429,7 @@ def _progress() -> Generator[sweeping.Progress]:
     """Shows how far a sweep is, on a terminal, and says it where the sweep does not come to its end."""
     from rich.progress import TaskProgressColumn  # noqa: PLC0415  # only a person who waits needs it
 
-    line = progress_line(*until_end(TaskProgressColumn()))
+    line = runner.progress_line(*runner.until_end(TaskProgressColumn()))
     task, started = line.add_task("starting", total=1.0), time.monotonic()
     reached = ""
 
@@ -460,7 +441,7 @@ def _progress() -> Generator[sweeping.Progress]:
         reached = f"at least {words}"  # workers may have stored more
         line.update(task, description=f"{words}, {rate:,.0f} tools/s{cost}", completed=share)
 
-    run = command_run()
+    run = runner.command_run()
     run.interrupt_notes = lambda: [f"{reached or 'nothing'} scored and stored; the next sweep does the rest"]
     with line:
         yield update

@@ -15,7 +15,7 @@ import click
 from tdqs_mcp.app import improving, linting, proving, selecting
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.settings import WRITERS
-from tdqs_mcp.cli import LOCATOR, command, given_options, group_options
+from tdqs_mcp.cli import LOCATOR, command, given_options, group_options, runner
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
     judge_of,
@@ -26,29 +26,6 @@ from tdqs_mcp.cli.judge_options import (
     spec_option,
     tell_usage,
     writer_of,
-)
-from tdqs_mcp.cli.runner import (
-    FILE,
-    TARGET,
-    Page,
-    copyable_locator,
-    end,
-    fail_under_option,
-    for_each,
-    live_options,
-    locator_argument,
-    locators_argument,
-    page_options,
-    placed_options,
-    read_code_of,
-    refuse,
-    source_option,
-    tell_left,
-    tools_option,
-    views,
-    waiting,
-    warn,
-    write,
 )
 from tdqs_mcp.errors import InputError, UnansweredError
 from tdqs_mcp.facts.subject import Measured, measure
@@ -112,14 +89,14 @@ class Experiment:
     def __post_init__(self) -> None:
         needs_requests = self.is_shorter or self.prompts or self.answers
         reason = "--shorten needs the requests, --proven-by REQUESTS; so do --prompts and --answers"
-        refuse(needs_requests and not self.requests, reason)
+        runner.refuse(needs_requests and not self.requests, reason)
 
 
 _EXPERIMENT = (
     click.option(
         "--proven-by",
         "requests",
-        type=FILE,
+        type=runner.FILE,
         metavar="REQUESTS",
         help="Keep, and search, what finds the tools of these requests; half of them lead, half decide at the end.",
     ),
@@ -131,28 +108,30 @@ _EXPERIMENT = (
     ),
     click.option(
         "--prompts",
-        type=TARGET,
+        type=runner.TARGET,
         metavar="FILE",
         help="Ask an agent elsewhere: write what it has not answered yet, and end.",
     ),
-    click.option("--answers", type=FILE, metavar="FILE", help="Its plans so far: JSON Lines of {id, calls}."),
+    click.option("--answers", type=runner.FILE, metavar="FILE", help="Its plans so far: JSON Lines of {id, calls}."),
 )
 
 
 @command()
-@locator_argument
-@tools_option("Only these tools.")
+@runner.locator_argument
+@runner.tools_option("Only these tools.")
 @click.option(
     "--target", metavar="TIER|SCORE", help="A tier A-D, or an overall score such as 3.5, to reach; see above."
 )
 @click.option(
     "--write",
     "destination",
-    type=TARGET,
+    type=runner.TARGET,
     help="Save the whole improved catalog, in the form of LOCATOR's file; as FILE.patch, a patch of it or of --source.",
 )
-@source_option("statements about what it does, and for --write FILE.patch")
-@click.option("--material", type=TARGET, metavar="FILE", help="What the author knows, in JSON or YAML; see above.")
+@runner.source_option("statements about what it does, and for --write FILE.patch")
+@click.option(
+    "--material", type=runner.TARGET, metavar="FILE", help="What the author knows, in JSON or YAML; see above."
+)
 @click.option(
     "--interview",
     "is_interview",
@@ -166,7 +145,7 @@ _EXPERIMENT = (
 )
 @click.option(
     "--draft",
-    type=FILE,
+    type=runner.FILE,
     help="Check, score and compare definitions that somebody has written: tools as in LOCATOR, or a .md or .txt file "
     "with the description of --tool.",
 )
@@ -182,8 +161,8 @@ _EXPERIMENT = (
 @click.option("--verbose", "is_verbose", is_flag=True, help="Show whole new texts and what they rest on.")
 @judge_options
 @spec_option
-@placed_options
-@page_options("html")
+@runner.placed_options
+@runner.page_options("html")
 def rewrite(
     locator: str,
     *,
@@ -201,7 +180,7 @@ def rewrite(
     choice: JudgeChoice,
     spec: str,
     live: LiveOptions,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Propose better definitions from what is known, each with its source, checked, and ask for the rest.
 
@@ -213,15 +192,17 @@ def rewrite(
     arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge that was
     named judged no tool to the end, or the writer worded none.
     """
-    refuse(
+    runner.refuse(
         is_interview and not _is_terminal(),
         "--interview asks on a terminal, and this is none; without it the questions are listed with their ids, and "
         "--material FILE takes the answers: {answers: {ID: text}}",
     )
     writes = writer or draft or material or is_interview
-    refuse(experiment.is_shorter and writes, "--shorten only takes out: leave writers, drafts and material out")
-    refuse(experiment.requests and target, "--proven-by and --target keep different rewrites; leave one of them out")
-    code = read_code_of((locator,), source, live.cwd)
+    runner.refuse(experiment.is_shorter and writes, "--shorten only takes out: leave writers, drafts and material out")
+    runner.refuse(
+        experiment.requests and target, "--proven-by and --target keep different rewrites; leave one of them out"
+    )
+    code = runner.read_code_of((locator,), source, live.cwd)
     source = source or linting.source_of(locator, live.cwd)
     place = _patched_place(locator, destination, source)
     ledger = ledger_of(choice)
@@ -254,23 +235,23 @@ def rewrite(
 
     path = material or MATERIAL_FILE
     statements = read_material(path) if (path.exists() if is_interview else material) else NOTHING
-    drafts = for_each((locator,), live, partial(report, material=statements)) if is_interview else []
+    drafts = runner.for_each((locator,), live, partial(report, material=statements)) if is_interview else []
     for draft_catalog, first in filter(None, drafts):
         _interview(first.questions, path, replace(measure(draft_catalog), code=code))
         statements = read_material(path) if path.exists() else statements
     results: list[tuple[Catalog, RewriteReport] | None] = [None]
     if None not in drafts:  # else the server could not be read
         work = partial(report, material=statements, writer=author)
-        results = for_each((locator,), live, work, doing="rewriting" if author else "judging")
+        results = runner.for_each((locator,), live, work, doing="rewriting" if author else "judging")
     tell_usage()
     reports = [result and result[1] for result in results]
     answers = ["--material", shlex.quote(str(MATERIAL_FILE))] if is_interview and material is None else []
     page.show(
         reports,
-        views(
+        runner.views(
             partial(
                 rewrite_blocks,
-                locator=" ".join([copyable_locator(locator), *given_options(), *answers]),
+                locator=" ".join([runner.copyable_locator(locator), *given_options(), *answers]),
                 is_saved=destination is not None,
                 is_verbose=is_verbose,
                 is_terminal=_is_terminal(),
@@ -282,7 +263,7 @@ def rewrite(
             _write_patch(place, finished.rewrites, destination, is_code=source is not None)
         elif destination:
             _write_catalog(catalog, finished.rewrites, destination)
-    end(reports, arrives if target else rewritten, needs_tools=True)
+    runner.end(reports, arrives if target else rewritten, needs_tools=True)
 
 
 def _is_terminal() -> bool:
@@ -349,7 +330,7 @@ def _selector_of(experiment: Experiment, model: Model | None) -> Selector | None
     """Return who chooses the tools: the named model, an agent elsewhere, or None for BM25."""
     if not (experiment.prompts or experiment.answers):
         return ModelSelector(model=model) if model else None
-    refuse(model, "--judge and --prompts or --answers name two agents; leave one of them out")
+    runner.refuse(model, "--judge and --prompts or --answers name two agents; leave one of them out")
     return AnswerSelector(answers=read_plan_answers(experiment.answers) if experiment.answers else {})
 
 
@@ -372,7 +353,7 @@ def _prove(
     except UnansweredError as error:
         if not experiment.prompts:
             raise
-        write(_prompt_lines(error.batches), experiment.prompts)
+        runner.write(_prompt_lines(error.batches), experiment.prompts)
         count = count_words(sum(len(batch.queries) for batch in error.batches), "request")
         click.echo(
             f"{count} in {printable(str(experiment.prompts))}. Next: add the plans to --answers, and run again",
@@ -408,8 +389,8 @@ def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_c
     if patch.count or target.exists():  # an earlier patch does not hold any more
         write_bytes(target, patch.diff)
     for problem in patch.problems:
-        warn(problem)
-    tell_left(patch.left_out)
+        runner.warn(problem)
+    runner.tell_left(patch.left_out)
     where = "" if root == Path.cwd().resolve() else f" in {root}"
     then = f". Next: git apply {shlex.quote(str(target.resolve()))}{where}" if patch.count else ""
     result = f"{count_words(patch.count, 'change')} in {target}{then}"
@@ -423,12 +404,12 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
     if not catalog.tools:
         return  # the command ends with an error that says so
     if catalog.content is None:
-        write(json_text(capture_document(improving.with_rewrites(catalog, rewrites))), target)
+        runner.write(json_text(capture_document(improving.with_rewrites(catalog, rewrites))), target)
         left_out: tuple[LeftOut, ...] = ()
     else:
         content, left_out = write_json(catalog.content, rewrites)
         write_bytes(target, content)
-    tell_left(left_out)
+    runner.tell_left(left_out)
     click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {shlex.quote(str(target))}", err=True)
 
 
@@ -436,10 +417,10 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
 @click.argument("old", metavar="OLD", type=LOCATOR)
 @click.argument("new", metavar="NEW", type=LOCATOR)
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 when NEW is worse, as said above.")
-@source_option("rules that hold both versions against their code")
+@runner.source_option("rules that hold both versions against their code")
 @model_options
-@live_options
-@page_options("html", help="What to print: markdown for a pull request, html for a browser.")
+@runner.live_options
+@runner.page_options("html", help="What to print: markdown for a pull request, html for a browser.")
 def compare(
     old: str,
     new: str,
@@ -448,7 +429,7 @@ def compare(
     source: Path | None,
     choice: JudgeChoice,
     live: LiveOptions,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Compare two versions of a catalog, or two definitions of one tool.
 
@@ -460,16 +441,16 @@ def compare(
     not regressions. Exit code 2 if there is no regression in what was judged, but the judge failed on something.
     """
     chosen = judge_of(choice)
-    code = read_code_of((new,), source)
-    catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
+    code = runner.read_code_of((new,), source)
+    catalogs: list[Catalog | None] = runner.for_each((old, new), live, lambda catalog: catalog)
     before, after = catalogs
     results: list[Comparison | None] = [None]
     if before and after:
-        with waiting().on(f"judging {after.server}"):
+        with runner.waiting().on(f"judging {after.server}"):
             results = [blocking(improving.compare)(before, after, code=code, judge=chosen)]
     tell_usage()
-    page.show(results, views(compare_blocks))
-    end(results, partial(_compare_outcome, fails=fail_on_regression))
+    page.show(results, runner.views(compare_blocks))
+    runner.end(results, partial(_compare_outcome, fails=fail_on_regression))
 
 
 def _compare_outcome(comparison: Comparison, *, fails: bool) -> Outcome:
@@ -479,11 +460,11 @@ def _compare_outcome(comparison: Comparison, *, fails: bool) -> Outcome:
 
 
 @command()
-@locators_argument()
+@runner.locators_argument()
 @click.option(
     "--queries",
     "file",
-    type=FILE,
+    type=runner.FILE,
     help="A list of {query, tool} or {query, calls}: JSON, JSON Lines, YAML, or an earlier JSON report.",
 )
 @click.option(
@@ -495,19 +476,25 @@ def _compare_outcome(comparison: Comparison, *, fails: bool) -> Outcome:
     type=click.Choice([*map(str, ListDetail)]),
     help="Select from what clients list that load definitions on demand: names, also texts, also instructions.",
 )
-@click.option("--write-requests", "written", type=TARGET, metavar="FILE", help="Have --judge write requests, and end.")
-@click.option("--calls", type=FILE, metavar="LOG", help="Write them for the calls of each session of route's log.")
-@click.option("--prompts", type=TARGET, metavar="FILE", help="Write the requests for an agent elsewhere, and end.")
-@click.option("--answers", type=FILE, metavar="FILE", help="Its plans: JSON Lines of {id, calls}.")
-@fail_under_option(
+@click.option(
+    "--write-requests", "written", type=runner.TARGET, metavar="FILE", help="Have --judge write requests, and end."
+)
+@click.option(
+    "--calls", type=runner.FILE, metavar="LOG", help="Write them for the calls of each session of route's log."
+)
+@click.option(
+    "--prompts", type=runner.TARGET, metavar="FILE", help="Write the requests for an agent elsewhere, and end."
+)
+@click.option("--answers", type=runner.FILE, metavar="FILE", help="Its plans: JSON Lines of {id, calls}.")
+@runner.fail_under_option(
     click.IntRange(0, 100),
     "Exit 1 where fewer queries find their tool; with --against, after the change.",
     metavar="PERCENT",
 )
-@source_option("what its code says of a confused pair")
+@runner.source_option("what its code says of a confused pair")
 @model_options
-@live_options
-@page_options("html")
+@runner.live_options
+@runner.page_options("html")
 def select(
     locators: tuple[str, ...],
     *,
@@ -522,7 +509,7 @@ def select(
     source: Path | None,
     choice: JudgeChoice,
     live: LiveOptions,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Test whether the right tool is found for a query, before and after a change.
 
@@ -533,7 +520,7 @@ def select(
     Several LOCATORs are searched together. With --lazy the agent sees no schemas, so arguments do not count.
     --write-requests has the model write requests of several kinds for each tool of one LOCATOR, without its words.
     """
-    model, code = model_of(choice, by="selector"), read_code_of(locators, source, live.cwd)
+    model, code = model_of(choice, by="selector"), runner.read_code_of(locators, source, live.cwd)
     catalogs, rivals = _read_catalogs(locators, live), _read_catalogs(against, live)
     if written:
         _write_requests(catalogs, model, written, read_runs(calls) if calls else ())
@@ -545,9 +532,9 @@ def select(
         if queries is None:
             raise InputError("--prompts needs the requests, --queries FILE")
         batches = selecting.selection_batches(catalogs, queries, rivals or None, selector=agent, listing=detail)
-        write(_prompt_lines(batches), prompts)
+        runner.write(_prompt_lines(batches), prompts)
         return
-    with waiting().on("selecting"):
+    with runner.waiting().on("selecting"):
         result = blocking(selecting.select)(
             catalogs,
             queries=queries,
@@ -557,15 +544,15 @@ def select(
             code=code,
         )
     for problem in result.problems:
-        warn(problem)
+        runner.warn(problem)
     tell_usage()
-    page.show([result], views(selection_blocks))
+    page.show([result], runner.views(selection_blocks))
     percent = fail_under or 0
     figures = (result.against or result).figures
     missed = (
         f"{', '.join(result.servers)}: {(figures.recall or 0) / 10} % of the queries find their tool, below {percent} %"
     )
-    end([result], partial(finds, percent=percent), missed=lambda _: missed)
+    runner.end([result], partial(finds, percent=percent), missed=lambda _: missed)
 
 
 def _write_requests(
@@ -574,12 +561,12 @@ def _write_requests(
     """A line for each request that a model writes."""
     if model is None or len(catalogs) != 1:
         raise InputError("--write-requests needs the model that writes, --judge, and one LOCATOR")
-    with waiting().on("writing requests"):
+    with runner.waiting().on("writing requests"):
         queries, problems = blocking(selecting.write_requests)(catalogs[0], model=model, runs=runs)
     for problem in problems:
-        warn(problem)
+        runner.warn(problem)
     tell_usage()
-    write("\n".join(json.dumps(document(query), ensure_ascii=False) for query in queries), target)
+    runner.write("\n".join(json.dumps(document(query), ensure_ascii=False) for query in queries), target)
 
 
 def _prompt_lines(batches: Sequence[PromptBatch]) -> str:
@@ -600,6 +587,6 @@ ANSWER_SHAPE = 'a line for each request: {"id": ..., "calls": [{"tool": ..., "ar
 
 def _read_catalogs(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
     """Every catalog; if one cannot be read, there is nothing to compare, and the command ends."""
-    catalogs = for_each(locators, live, lambda catalog: catalog)
-    end(catalogs)
+    catalogs = runner.for_each(locators, live, lambda catalog: catalog)
+    runner.end(catalogs)
     return [catalog for catalog in catalogs if catalog is not None]

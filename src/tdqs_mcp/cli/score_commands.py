@@ -14,7 +14,7 @@ from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking, capture_document, match_tools
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, source_places
 from tdqs_mcp.app.settings import read_accepted
-from tdqs_mcp.cli import command, fail, group_options
+from tdqs_mcp.cli import command, fail, group_options, runner
 from tdqs_mcp.cli.judge_options import (
     JudgeChoice,
     accept_option,
@@ -26,58 +26,17 @@ from tdqs_mcp.cli.judge_options import (
     spec_option,
     tell_usage,
 )
-from tdqs_mcp.cli.runner import (
-    FILE,
-    OPEN,
-    TARGET,
-    Page,
-    View,
-    attest_option,
-    command_run,
-    config_option,
-    configured_locators,
-    copyable_locator,
-    dry_run_option,
-    end,
-    fail_under_option,
-    for_each,
-    key_option,
-    locator_argument,
-    locators_argument,
-    output_option,
-    page_options,
-    placed_options,
-    policy_of,
-    read_code_of,
-    refuse,
-    source_option,
-    tools_option,
-    views,
-    waiting,
-    warn,
-    write,
-)
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.gate.policy import answered, calibrated, earns, is_good, labeled, reaches, reviewed
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report import score_report
 from tdqs_mcp.report.blocks import ledger_document, ledger_line
 from tdqs_mcp.report.charts import badge_line, draw_badge
 from tdqs_mcp.report.code_report import review_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import CodePlaces
-from tdqs_mcp.report.score_report import (
-    calibration_blocks,
-    grade_blocks,
-    label_blocks,
-    missed_words,
-    prompts_text,
-    ranking_blocks,
-    score_blocks,
-    skill_blocks,
-    tool_blocks,
-)
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import CodeReview, Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
@@ -89,10 +48,14 @@ from tdqs_mcp.sources.locator import LiveOptions
 
 _LEDGER = {"text": ledger_line, "json": ledger_document, "markdown": ledger_line}
 _NAME_MODEL = (
-    f"{OPEN}: name a model with --judge, or answer what tdqs-mcp score LOCATOR --prompts "
+    f"{runner.OPEN}: name a model with --judge, or answer what tdqs-mcp score LOCATOR --prompts "
     "--rubric bundles|skill [--skill FILE] prints and give --answers"
 )
-_PROMPTS: Mapping[str, View] = {"text": prompts_text, "json": dict, "markdown": prompts_text}
+_PROMPTS: Mapping[str, runner.View] = {
+    "text": score_report.prompts_text,
+    "json": dict,
+    "markdown": score_report.prompts_text,
+}
 _OF_ONE = ("html", "badge")
 _TDQS, _SMELLS, _BUNDLES = TOOL_RUBRICS
 _LABEL_BARS = (Label.GOOD, Label.ACCEPTABLE)
@@ -134,49 +97,53 @@ class ScoreOptions:
         is_other: object
         is_whole = self.is_tiered and not self.tools
         is_about_one = len(locators) == 1 and not (self.is_dry_run or self.has_prompts)
-        refuse(self.is_installed and locators, "--installed scores all servers; leave the locators out")
-        refuse(self.is_example and locators, "--example is a catalog of its own; leave the locators out")
-        refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
+        runner.refuse(self.is_installed and locators, "--installed scores all servers; leave the locators out")
+        runner.refuse(self.is_example and locators, "--example is a catalog of its own; leave the locators out")
+        runner.refuse(self.answers and len(locators) > 1, "--answers belongs to one locator; give one")
         is_other = self.attestation and not (is_whole and is_about_one)
-        refuse(is_other, "--attest is about the whole score of one server; leave the other rubrics and --tool out")
-        refuse(self.key and not self.attestation, "--key belongs to --attest")
-        refuse(self.source and len(locators) != 1, "--source is the code of one server; give one locator")
+        runner.refuse(
+            is_other, "--attest is about the whole score of one server; leave the other rubrics and --tool out"
+        )
+        runner.refuse(self.key and not self.attestation, "--key belongs to --attest")
+        runner.refuse(self.source and len(locators) != 1, "--source is the code of one server; give one locator")
         is_other = self.tools is not None and not self.has_prompts
         is_other = is_other and (self.fail_under or self.rubric not in (_TDQS, CODE))
-        refuse(is_other, "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
-        refuse(
+        runner.refuse(is_other, "--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
+        runner.refuse(
             self.fail_under and self.rubric == CODE,
             "the code rubric has findings that nothing proves; leave --fail-under out",
         )
         bars = _BARS.get(self.rubric, ())
         is_other = self.fail_under and self.fail_under not in bars
-        refuse(
+        runner.refuse(
             is_other,
             f"--fail-under {self.fail_under} is no bar of the {self.rubric} rubric; it takes {', '.join(bars)}",
         )
         is_other = self.skill and self.rubric not in (_BUNDLES, SKILL)
-        refuse(is_other, f"--skill belongs to --rubric {_BUNDLES} or {SKILL}")
+        runner.refuse(is_other, f"--skill belongs to --rubric {_BUNDLES} or {SKILL}")
         is_other = self.rubric == PLAYGROUND and (
             choice.is_named or self.answers or self.is_dry_run or self.has_prompts
         )
-        refuse(
+        runner.refuse(
             is_other, f"the {PLAYGROUND} rubric asks no judge; leave --judge, --answers, --dry-run and --prompts out"
         )
         is_other = self.has_prompts and (self.answers or self.is_dry_run or self.fail_under)
-        refuse(is_other, "--prompts asks no judge and gives no score; leave --answers, --dry-run and --fail-under out")
+        runner.refuse(
+            is_other, "--prompts asks no judge and gives no score; leave --answers, --dry-run and --fail-under out"
+        )
         is_many = self.tools is not None and (len(self.tools) > 1 or not set("*?").isdisjoint(self.tools[0]))
-        refuse(
+        runner.refuse(
             is_many and (form == "html" or self.rubric == CODE), "give --tool one name for a page or for --rubric code"
         )
         is_other = form in _OF_ONE and not is_about_one
-        refuse(is_other, f"--format {form} shows the score of one server; give one locator")
+        runner.refuse(is_other, f"--format {form} shows the score of one server; give one locator")
         is_other = form in _OF_ONE and self.rubric in (PLAYGROUND, SKILL)
-        refuse(is_other, f"--format {form} is not for --rubric {self.rubric}; choose text, json or markdown")
+        runner.refuse(is_other, f"--format {form} is not for --rubric {self.rubric}; choose text, json or markdown")
         is_other = form == "badge" and not is_whole
-        refuse(is_other, "--format badge shows a server's score by TDQS; leave --tool and --rubric out")
+        runner.refuse(is_other, "--format badge shows a server's score by TDQS; leave --tool and --rubric out")
         is_other = self.answers or self.skill or self.is_dry_run or self.has_prompts or not is_whole
         is_other = self.is_installed and is_other
-        refuse(is_other, "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out")
+        runner.refuse(is_other, "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out")
 
 
 def example_file() -> Path:
@@ -194,20 +161,20 @@ _options = group_options(
     "options",
     _make_options,
     click.option("--example", "is_example", is_flag=True, help="Score a small catalog with typical defects."),
-    config_option,
+    runner.config_option,
     click.option(
         "--installed", "is_installed", is_flag=True, help="Score the servers of all installed clients together."
     ),
-    tools_option("Only these tools: why they have their scores, and the two best fixes."),
-    fail_under_option(
+    runner.tools_option("Only these tools: why they have their scores, and the two best fixes."),
+    runner.fail_under_option(
         click.Choice(list(dict.fromkeys(bar for bars in _BARS.values() for bar in bars)), case_sensitive=False),
         "Exit 1 below this tier; under the playground rubric this letter, under rubrics with labels this label.",
     ),
-    click.option("--answers", type=TARGET, help="Finish a judgment from these answers."),
+    click.option("--answers", type=runner.TARGET, help="Finish a judgment from these answers."),
     accept_option(
         "Believe a suspicious, held score, of tool:NAME, coherence, skill or all (*): read the definition first."
     ),
-    dry_run_option("Send nothing; say what a judge would be asked and what that takes."),
+    runner.dry_run_option("Send nothing; say what a judge would be asked and what that takes."),
     click.option(
         "--prompts",
         "has_prompts",
@@ -221,20 +188,20 @@ _options = group_options(
         "--skill; code: what a model finds who holds the definitions against the --source.  "
         "[default: tdqs, with --skill skill]",
     ),
-    click.option("--skill", type=FILE, help="The skill text of the server, to be scored by MCPBundles' rubric."),
-    source_option("the rules that hold definitions against their code, and --rubric code"),
-    attest_option(),
-    key_option("sign it with this private key; without one, the statement is for a forge to sign"),
+    click.option("--skill", type=runner.FILE, help="The skill text of the server, to be scored by MCPBundles' rubric."),
+    runner.source_option("the rules that hold definitions against their code, and --rubric code"),
+    runner.attest_option(),
+    runner.key_option("sign it with this private key; without one, the statement is for a forge to sign"),
 )
 
 
 @command()
-@locators_argument(required=False)
+@runner.locators_argument(required=False)
 @_options
 @judge_options
 @spec_option
-@placed_options
-@page_options("html", "badge", help="What to print; html: a page for a browser, badge: an SVG for a README.")
+@runner.placed_options
+@runner.page_options("html", "badge", help="What to print; html: a page for a browser, badge: an SVG for a README.")
 def score(
     locators: tuple[str, ...],
     *,
@@ -242,13 +209,13 @@ def score(
     choice: JudgeChoice,
     spec: str,
     live: LiveOptions,
-    page: Page,
+    page: runner.Page,
 ) -> None:
     """Score every tool and the server by TDQS, or by another rubric."""
     if options.is_example and not locators:
         locators, options = (str(example_file()),), replace(options, is_example=False)
     elif not options.is_installed:
-        locators = configured_locators(locators, live, options.config)
+        locators = runner.configured_locators(locators, live, options.config)
     options.check(locators, choice, page.form)
     run = _Run(
         locators=locators,
@@ -282,7 +249,7 @@ class _Run:
     choice: JudgeChoice
     spec: str
     live: LiveOptions
-    page: Page
+    page: runner.Page
     skill: str | None
 
     def judge(self) -> Judge | None:
@@ -295,11 +262,11 @@ class _Run:
 
     def each(self, use: Callable[[Catalog], Any], **kwargs: Any) -> list[Any]:  # noqa: ANN401  # what `use` returns
         """Return the result for each locator, as `for_each`."""
-        return for_each(self.locators, self.live, use, **kwargs)
+        return runner.for_each(self.locators, self.live, use, **kwargs)
 
     def code(self) -> CodeReport | None:
         """Return the code that --source names, or that the locator is."""
-        return read_code_of(self.locators, self.options.source)
+        return runner.read_code_of(self.locators, self.options.source)
 
     def undiscovered(self, judge: Judge | None) -> Any:  # noqa: ANN401  # score_undiscovered's
         """Return what makes the result of a server whose tools cannot be read: JSON says so, text has the error."""
@@ -326,7 +293,7 @@ def _score_definitions(run: _Run) -> None:
     options, code, policy = run.options, None, DEFAULT_POLICY
     if options.rubric != SKILL:
         code = run.code()
-        policy = replace(policy_of(locators=run.locators, config=options.config), code=code)
+        policy = replace(runner.policy_of(locators=run.locators, config=options.config), code=code)
     judge = run.judge()
     use, lost = _scorer(run, judge, policy), run.undiscovered(judge)
     if options.is_tiered:
@@ -336,7 +303,10 @@ def _score_definitions(run: _Run) -> None:
         return
     results = run.each(use, undiscovered=lost)
     tell_usage()
-    run.page.show(results, views(skill_blocks) if options.rubric == SKILL else views(label_blocks))
+    run.page.show(
+        results,
+        runner.views(score_report.skill_blocks) if options.rubric == SKILL else runner.views(score_report.label_blocks),
+    )
     _end_labels(results, options.fail_under, needs_model=options.rubric != _SMELLS and judge is None)
 
 
@@ -367,11 +337,11 @@ def _review(run: _Run) -> None:
     reviews = run.each(review)
     if ledger is not None:
         run.page.show([ledger], _LEDGER)
-        end(reviews)
+        runner.end(reviews)
         return
     tell_usage()
-    run.page.show(reviews, views(review_blocks))
-    end(reviews, reviewed, left_open=OPEN, needs_tools=True)
+    run.page.show(reviews, runner.views(review_blocks))
+    runner.end(reviews, reviewed, left_open=runner.OPEN, needs_tools=True)
 
 
 def _score_installed(run: _Run) -> None:
@@ -381,14 +351,14 @@ def _score_installed(run: _Run) -> None:
     from tdqs_mcp.results.installed_servers import InstalledOutcome  # noqa: PLC0415
 
     options, live = run.options, run.live
-    judge, policy = judge_of(run.choice, accept=options.accept), policy_of()
+    judge, policy = judge_of(run.choice, accept=options.accept), runner.policy_of()
     if live.headers or live.env or live.cwd:
         raise click.UsageError("--header, --env and --cwd belong to one server; its client's configuration has its own")
     servers = installed_clients.servers().servers
     agreed = {server.id for server in servers if server.is_project and not server.is_disabled}
     question = f"Files of this folder, not yours, name these servers: {', '.join(sorted(agreed))}. Start them?"
     may_start = bool(agreed) and live.consent(question)
-    with waiting().on("capturing and scoring the servers of all clients", at_once=True):
+    with runner.waiting().on("capturing and scoring the servers of all clients", at_once=True):
         report = blocking(installed_clients.score_installed)(
             consent=lambda foreign: may_start and {entry.id for entry in foreign} <= agreed,
             options=live,
@@ -397,11 +367,11 @@ def _score_installed(run: _Run) -> None:
             policy=policy,
         )
     tell_usage()
-    run.page.show([report], views(installed_blocks))
+    run.page.show([report], runner.views(installed_blocks))
     failed = [server.server.id for server in report.servers if server.standing is InstalledOutcome.FAILED]
     if failed:
         fail(InputError(f"without a score: {', '.join(failed)}"))
-    command_run().incomplete += [
+    runner.command_run().incomplete += [
         *(
             f"{server.server.id!r}: {server.reason or server.incomplete}"
             for server in report.servers
@@ -411,7 +381,7 @@ def _score_installed(run: _Run) -> None:
     ]
     scores = [server.score for server in report.servers if server.score]
     if not scores:
-        command_run().incomplete.append("any server: none was scored")
+        runner.command_run().incomplete.append("any server: none was scored")
     _end_tiers([*scores, *([None] if failed else [])], options.fail_under, may_be_partial=options.fail_under is None)
 
 
@@ -436,14 +406,16 @@ def _score_tiers(
     scores = run.each(score_catalog, undiscovered=lost)
     tell_usage()
     arguments = {
-        id(score): copyable_locator(locator)
+        id(score): runner.copyable_locator(locator)
         for score, locator in zip(scores, run.locators, strict=True)
         if score is not None
     }
     score_views = _score_views(arguments, tools, source_places(code))
     if page.form == "html" and catalogs:
-        score_views |= {"html": _page_view(catalogs[0], copyable_locator(run.locators[0]), tools[0] if tools else None)}
-    page.show(scores, score_views, ending=None if tools else views(ranking_blocks)["text"])
+        score_views |= {
+            "html": _page_view(catalogs[0], runner.copyable_locator(run.locators[0]), tools[0] if tools else None)
+        }
+    page.show(scores, score_views, ending=None if tools else runner.views(score_report.ranking_blocks)["text"])
     _tell_badge(page, scores)
     _end_tiers(scores, options.fail_under, needs_tools=True)
 
@@ -451,13 +423,15 @@ def _score_tiers(
 def _end_tiers(scores: Sequence[ServerScore | None], fail_under: str | None, **ending: Any) -> None:  # noqa: ANN401  # end's
     """Ends as `end`: below the tier with 1, where one is named, else with what the judge left open."""
     if fail_under is None:
-        end(scores, answered, **ending)
+        runner.end(scores, answered, **ending)
     else:
         tier = Tier(fail_under)
-        end(scores, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier), **ending)
+        runner.end(
+            scores, partial(reaches, tier=tier), missed=lambda score: score_report.missed_words(score, tier), **ending
+        )
 
 
-def _tell_badge(page: Page, scores: Sequence[ServerScore | None]) -> None:
+def _tell_badge(page: runner.Page, scores: Sequence[ServerScore | None]) -> None:
     """The line that shows a badge's file in a README, on standard error."""
     if page.form == "badge" and page.output and scores[0] and scores[0].tool_count:
         line = badge_line(scores[0], page.output)
@@ -469,27 +443,27 @@ def _end_labels(
 ) -> None:
     """Ends as `end`, and says what leaves the verdict open: no tools, no model, or a model that failed."""
     has_no_tools = any(result and result.discovery_status for result in results)
-    left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else OPEN
+    left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else runner.OPEN
     gate: Callable[[Any], Outcome] = partial(is_good, bar=Label(fail_under)) if fail_under else labeled
-    end(results, gate, left_open=left_open)
+    runner.end(results, gate, left_open=left_open)
 
 
-def _page_view(catalog: Catalog, locator: str, tool: str | None) -> View:
+def _page_view(catalog: Catalog, locator: str, tool: str | None) -> runner.View:
     """Return the view of a score as a page, with the rewrites of its tools."""
     from tdqs_mcp.app import improving  # noqa: PLC0415  # the other forms rewrite nothing
     from tdqs_mcp.report.html_pages import score_page  # noqa: PLC0415  # nor do they need templates
 
     measured = measure(catalog)
     names = [tool] if tool in {subject.tool.name for subject in measured.subjects} else None
-    with waiting().on("rewriting"):
+    with runner.waiting().on("rewriting"):
         rewrites = blocking(improving.rewrite)(measured, tools=names)
     return lambda score: score_page(score, measured, rewrites, locator=locator, tool=tool)
 
 
-def _score_views(arguments: Mapping[int, str], tools: Sequence[str], places: CodePlaces) -> dict[str, View]:
+def _score_views(arguments: Mapping[int, str], tools: Sequence[str], places: CodePlaces) -> dict[str, runner.View]:
     """Return the views of a score, or of the tools of some names in it."""
     if not tools:
-        return views(lambda score: score_blocks(score, arguments[id(score)], places)) | {
+        return runner.views(lambda score: score_report.score_blocks(score, arguments[id(score)], places)) | {
             "badge": lambda score: draw_badge(score.server, score.rollup.overall, score.judge)
         }
 
@@ -500,7 +474,9 @@ def _score_views(arguments: Mapping[int, str], tools: Sequence[str], places: Cod
         findings = [finding for finding in everything["findings"] if finding["subject"] in subjects]
         return everything | {"tools": scored, "findings": findings}
 
-    return views(lambda score: tool_blocks(score, tools, arguments[id(score)], places)) | {"json": only}
+    return runner.views(lambda score: score_report.tool_blocks(score, tools, arguments[id(score)], places)) | {
+        "json": only
+    }
 
 
 def _dry_run(run: _Run) -> None:
@@ -508,25 +484,25 @@ def _dry_run(run: _Run) -> None:
     judge, ledger = preview_of(run.choice)
     results = run.each(_scorer(run, judge))
     run.page.show([ledger], _LEDGER)
-    end(results)
+    runner.end(results)
 
 
 def _grade(run: _Run) -> None:
     """Grade servers as MCP Playground does: a score of 100 and a letter."""
     grades = run.each(judging.grade)
-    run.page.show(grades, views(grade_blocks))
+    run.page.show(grades, runner.views(score_report.grade_blocks))
     bar = Letter(run.options.fail_under or Letter.F)
 
     def missed(grade: ServerGrade) -> str:
         return f"{grade.server}: {grade.score} {grade.letter}, below {bar}"
 
-    end(grades, partial(earns, letter=bar), missed=missed)
+    runner.end(grades, partial(earns, letter=bar), missed=missed)
 
 
 def _show_prompts(run: _Run) -> None:
     """Print the prompts that a judge would get about servers."""
     options = run.options
-    refuse(options.source and options.rubric != CODE, "with --prompts, --source belongs to --rubric code")
+    runner.refuse(options.source and options.rubric != CODE, "with --prompts, --source belongs to --rubric code")
     code = run.code() if options.rubric == CODE else None
     use = partial(judging.prompts, spec=run.spec, rubric=options.rubric, skill=run.skill, code=code)
 
@@ -538,14 +514,14 @@ def _show_prompts(run: _Run) -> None:
 
     documents = run.each(prompts_of)
     run.page.show(documents, _PROMPTS)
-    end(documents, needs_tools=True)
+    runner.end(documents, needs_tools=True)
 
 
 @command()
-@locators_argument(required=False)
+@runner.locators_argument(required=False)
 @model_options
-@page_options()
-def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, page: Page) -> None:
+@runner.page_options()
+def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, page: runner.Page) -> None:
     """Show how wrong a judge is: against the published examples and the labeled tools.
 
     Without a LOCATOR, the offline judge shows its error on servers that it was not fitted to. With some, any judge is
@@ -553,27 +529,27 @@ def calibrate(locators: tuple[str, ...], *, choice: JudgeChoice, page: Page) -> 
     not judge everything that could show it.
     """
     chosen = judge_of(choice)
-    catalogs = for_each(locators, LiveOptions(), lambda catalog: catalog)
+    catalogs = runner.for_each(locators, LiveOptions(), lambda catalog: catalog)
     complete = [catalog for catalog in catalogs if catalog is not None]
-    with waiting().on("calibrating"):
+    with runner.waiting().on("calibrating"):
         report = blocking(judging.calibrate)(complete, judge=chosen)
     tell_usage()
-    page.show([report], views(calibration_blocks))
-    end([report if len(complete) == len(catalogs) else None], calibrated)
+    page.show([report], runner.views(score_report.calibration_blocks))
+    runner.end([report if len(complete) == len(catalogs) else None], calibrated)
 
 
 @command()
-@locator_argument
-@placed_options
-@output_option
+@runner.locator_argument
+@runner.placed_options
+@runner.output_option
 def capture(locator: str, *, live: LiveOptions, output: Path | None) -> None:
     """Save the raw catalog of a server, for later."""
-    catalogs = for_each((locator,), live, lambda catalog: catalog)
+    catalogs = runner.for_each((locator,), live, lambda catalog: catalog)
     for catalog in catalogs:
         if catalog is not None:
-            write(json_text(capture_document(catalog)), output)
+            runner.write(json_text(capture_document(catalog)), output)
             if catalog.incomplete:
-                warn(f"the list of tools is incomplete, and the file says so: {catalog.incomplete}")
+                runner.warn(f"the list of tools is incomplete, and the file says so: {catalog.incomplete}")
             if output:
                 click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {shlex.quote(str(output))}")
-    end(catalogs, may_be_partial=True)
+    runner.end(catalogs, may_be_partial=True)

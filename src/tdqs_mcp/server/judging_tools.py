@@ -13,18 +13,7 @@ from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.agent_answers import (
-    AgentAnswer,
-    AnswerStatus,
-    Part,
-    Scored,
-    Window,
-    judgement_answer,
-    plans_answer,
-    prompts_answer,
-    requests_answer,
-    review_answer,
-)
+from tdqs_mcp.report import agent_answers
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import HOST, Verdict
@@ -82,43 +71,43 @@ class CallerJudgement:
         """Return the values of a tool's prompt without those of the template."""
         return render_values(self._by_hash[entry["inputHash"]])
 
-    def take_tool(self, answer: schema.Answer) -> AnswerStatus:
+    def take_tool(self, answer: schema.Answer) -> agent_answers.AnswerStatus:
         """Keeps a usable answer about a tool."""
         case = self._by_hash.get(answer.input_hash)
         name = case.subject.tool.name if case else ""
         if case is None or answer.name not in (name, fence_name(name)):
             why = "no tool of this catalog has this name and inputHash; prepare it again"
-            return AnswerStatus(name=answer.name, refused=why)
+            return agent_answers.AnswerStatus(name=answer.name, refused=why)
         return self._take(answer.name, case, answer.answer)
 
-    def take(self, part: str, answer: object) -> AnswerStatus:
+    def take(self, part: str, answer: object) -> agent_answers.AnswerStatus:
         """Keeps a usable answer about `coherence` or the `skill`. Raises InputError where there is none to judge."""
         if part not in self._others:
             subject, arguments = _PARTS[part]
             raise InputError(f"there is no {subject} to judge here: leave {arguments} out")
         return self._take(part, self._others[part], answer)
 
-    def take_shadowing(self, pairs: Iterable[object]) -> list[AnswerStatus]:
+    def take_shadowing(self, pairs: Iterable[object]) -> list[agent_answers.AnswerStatus]:
         """Keeps the confirmed pairs that were asked about, in place of earlier ones."""
         case = self._others.get("shadowing")
         candidates = case.measured.shadow_candidates if case else ()
         asked_pairs = [(candidate.tool, candidate.cheaper_sibling) for candidate in candidates]
         checked = [(pair, _objection(pair, asked_pairs)) for pair in pairs]
-        replies = [AnswerStatus(name="shadowing", refused=why) for _, why in checked]
+        replies = [agent_answers.AnswerStatus(name="shadowing", refused=why) for _, why in checked]
         if case is None:
             return replies
         status = self._take("shadowing", case, {"shadowing": [pair for pair, why in checked if not why]})
         return replies if status.refused is None else [status]
 
-    def _take(self, name: str, case: Case, answer: object) -> AnswerStatus:
+    def _take(self, name: str, case: Case, answer: object) -> agent_answers.AnswerStatus:
         length = len(answer if isinstance(answer, str) else json.dumps(answer))
         if length > MAX_ANSWER:
             refusal = f"the answer has {length} characters, more than {MAX_ANSWER}; give shorter reasons"
-            return AnswerStatus(name=name, refused=refusal)
+            return agent_answers.AnswerStatus(name=name, refused=refusal)
         try:
-            return AnswerStatus(name=name, doubts=_doubts(case, self.host.keep(case, answer)))
+            return agent_answers.AnswerStatus(name=name, doubts=_doubts(case, self.host.keep(case, answer)))
         except ContractError as error:
-            return AnswerStatus(name=name, refused=str(error))
+            return agent_answers.AnswerStatus(name=name, refused=str(error))
 
 
 _PARTS = {"coherence": ("tool set", "'coherence' and 'shadowing'"), "skill": ("skill", "'skill'")}
@@ -165,14 +154,14 @@ class JudgeTools(ToolGroup):
         skill: schema.PartAnswer = None,
         rubric: schema.Rubric = "tdqs",
         model: schema.ShortText = "",
-        part: Part = "tools",
+        part: agent_answers.Part = "tools",
         requests: schema.Requests = [],  # noqa: B006
         tool: str | None = None,
         source: str = "",
         again: bool = False,
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
-    ) -> AgentAnswer:
+    ) -> agent_answers.AgentAnswer:
         """Judge definitions with your own model: get a rubric's prompts, then hand in answers for a score.
 
         Use it when a model should judge and sampling is not offered, for example rubric smells; else use score_server.
@@ -191,12 +180,12 @@ class JudgeTools(ToolGroup):
         if code is None and part == CODE:
             raise InputError("part code needs 'source', the folder of the code")
         is_code = code is not None
-        place: Part = "code" if is_code else part
+        place: agent_answers.Part = "code" if is_code else part
         named = find_tool(definitions, tool)
         self._context.memory.model = model
         same = _same(key, rubric, model, source=source)
 
-        async def prepare() -> AgentAnswer | None:
+        async def prepare() -> agent_answers.AgentAnswer | None:
             """Return the prompts; None where every one has its answer, so that the score is asked for."""
             judgement = self._judgement(definitions, rubric, model, code)
             prompts = judging.prompts(definitions, tool=named, rubric=CODE if is_code else rubric, code=code)
@@ -206,7 +195,7 @@ class JudgeTools(ToolGroup):
                 )
             if judgement.is_complete and not again and place in ("tools", CODE):
                 return None
-            return prompts_answer(
+            return agent_answers.prompts_answer(
                 prompts,
                 place,
                 names=[tool.name for tool in definitions.tools if tool.name],
@@ -217,7 +206,7 @@ class JudgeTools(ToolGroup):
                 values=judgement.values,
                 template=user_template(CODE if is_code else rubric if part == "tools" else part),
                 schema=_schema_of(place, rubric=rubric),
-                window=Window(offset=offset, limit=limit),
+                window=agent_answers.Window(offset=offset, limit=limit),
                 next_step=_after_prepare(place, same, judgement=judgement),
             )
 
@@ -238,10 +227,10 @@ class JudgeTools(ToolGroup):
         parts: Mapping[str, Any],
         rubric: str,
         model: str,
-    ) -> AgentAnswer:
+    ) -> agent_answers.AgentAnswer:
         """Keep the answers and return the score so far."""
 
-        async def take() -> tuple[CallerJudgement, Judge, list[AnswerStatus], Scored]:
+        async def take() -> tuple[CallerJudgement, Judge, list[agent_answers.AnswerStatus], agent_answers.Scored]:
             judgement = self._judgement(definitions, rubric, model)
             replies = [judgement.take_tool(answer) for answer in answers]
             for name, answer in parts.items():
@@ -255,7 +244,7 @@ class JudgeTools(ToolGroup):
             )
 
         judgement, judge, replies, score = await run_call(call, take)
-        return judgement_answer(
+        return agent_answers.judgement_answer(
             score,
             catalog=key,
             report=self._context.keep_report(f"{key}-{rubric}-{judge.stamp.id}-{short_hash(model)[:8]}", score),
@@ -276,7 +265,7 @@ class JudgeTools(ToolGroup):
         answers: Sequence[schema.Answer],
         model: str,
         same: str,
-    ) -> AgentAnswer:
+    ) -> agent_answers.AgentAnswer:
         """Keep the answers of part code and return the findings so far, apart from every score."""
         judgement = self._judgement(definitions, CODE, model, code)
         replies = [judgement.take_tool(answer) for answer in answers]
@@ -286,7 +275,9 @@ class JudgeTools(ToolGroup):
         rest = f"judge_definitions with {same} has what is missing; answer with the same."
         end = "Check each finding in the code, then correct the definition or the code: nothing proves a finding."
         next_step = incomplete_note(definitions) + (rest if judgement.missing else end)
-        return review_answer(review, catalog=key, next_step=next_step, replies=replies, missing=judgement.missing)
+        return agent_answers.review_answer(
+            review, catalog=key, next_step=next_step, replies=replies, missing=judgement.missing
+        )
 
     async def _take_plans(
         self,
@@ -297,7 +288,7 @@ class JudgeTools(ToolGroup):
         requests: Sequence[Any],
         answers: Sequence[schema.Answer],
         model: str,
-    ) -> AgentAnswer:
+    ) -> agent_answers.AgentAnswer:
         """Keep the plans; return the first requests without one, or how the plans do so far."""
         plans = self._context.memory.plans
         plans.update({(model, answer.input_hash): answer.answer for answer in answers})
@@ -311,19 +302,20 @@ class JudgeTools(ToolGroup):
             batch = selecting.selection_batches([definitions], chosen, selector=selector)[0]
             if len(batch.system) > MAX_LIST:
                 raise InputError(f"the list has {len(batch.system)} characters: use tdqs-mcp select --prompts")
-            return requests_answer(batch, catalog=key, schema=PLAN_SCHEMA, left=left)
+            return agent_answers.requests_answer(batch, catalog=key, schema=PLAN_SCHEMA, left=left)
         whole = selecting.selection_batches([definitions], chosen, selector=AnswerSelector(answers={}))
         ids = [identity for batch in whole for identity, _ in batch.queries]
         failures = dict(zip(ids, (choice.failure for choice in selection.choices), strict=False))
         stray = "no request has this id with this catalog and these requests"
         replies = [
-            AnswerStatus(name=answer.input_hash, refused=failures.get(answer.input_hash, stray)) for answer in answers
+            agent_answers.AnswerStatus(name=answer.input_hash, refused=failures.get(answer.input_hash, stray))
+            for answer in answers
         ]
         for reply in replies:
             if reply.refused:
                 plans.pop((model, reply.name), None)
         following = f"Draft what is confused with suggest_rewrite and catalog {key}, then part plans with newCatalog."
-        return plans_answer(
+        return agent_answers.plans_answer(
             selection,
             catalog=key,
             replies=replies,
@@ -368,7 +360,7 @@ def _after_prepare(part: str, same: str, *, judgement: CallerJudgement) -> str:
     )
 
 
-def _after_answers(score: Scored, catalog: str, same: str, judgement: CallerJudgement) -> str:
+def _after_answers(score: agent_answers.Scored, catalog: str, same: str, judgement: CallerJudgement) -> str:
     """The next step after answers were accepted."""
     if not judgement.is_complete:
         open_parts = [name for name in ("coherence", "skill") if judgement.is_missing(name)]

@@ -36,19 +36,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, read_budget
 from tdqs_mcp.judges.judge import Cache, CacheKey
 from tdqs_mcp.results.verdicts import HOST
-from tdqs_mcp.server.http_transport import (
-    ADDRESS,
-    CALLER,
-    DEFAULT_ADDRESS,
-    MAX_BODY,
-    SESSION_HEADER,
-    Http,
-    client_configuration,
-    http_app,
-    http_options,
-    run_http,
-    tell_url,
-)
+from tdqs_mcp.server import http_transport
 from tdqs_mcp.server.permissions import Permissions, read_pattern
 from tdqs_mcp.server.stdio_transport import bounded_stdio, leave, run_until_signal
 from tdqs_mcp.sources.locator import PROJECT, read_stdio
@@ -70,8 +58,8 @@ async def _note_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
     """Keep what a caller has apart from what others have."""
     request = ctx.request
     if request is not None:
-        address = ADDRESS + (request.client.host if request.client else "")
-        CALLER.set(request.headers.get(SESSION_HEADER) or address)
+        address = http_transport.ADDRESS + (request.client.host if request.client else "")
+        http_transport.CALLER.set(request.headers.get(http_transport.SESSION_HEADER) or address)
     return await call_next(ctx)
 
 
@@ -218,7 +206,7 @@ class CallerAnswers:
 
 def _owner(key: CacheKey) -> str:
     """The caller whose judgement it is; empty over stdio, and for what the operator's model has judged."""
-    return CALLER.get() if key.judge == HOST else ""
+    return http_transport.CALLER.get() if key.judge == HOST else ""
 
 
 def make_server(
@@ -267,7 +255,7 @@ def make_server(
         website_url=WEBSITE,
         icons=[Icon(src=ICON, mime_type="image/svg+xml", sizes=["any"])],
         log_level=log_level.upper(),
-        max_message=MAX_BODY,
+        max_message=http_transport.MAX_BODY,
     )
 
 
@@ -292,7 +280,7 @@ def _refuse_foreign(_: click.Context, option: click.Parameter, value: str | None
     if value is not None:
         raise click.UsageError(
             f"serve has no {', '.join(option.opts)}: it speaks stdio, and streamable HTTP with --http [HOST:PORT], as "
-            f"in --http {DEFAULT_ADDRESS}"
+            f"in --http {http_transport.DEFAULT_ADDRESS}"
         )
 
 
@@ -304,7 +292,7 @@ def _refuse_project(_: click.Context, __: click.Parameter, names: tuple[str, ...
 
 
 @click.command()
-@http_options
+@http_transport.http_options
 @click.option("--transport", "--host", "--port", "foreign", hidden=True, expose_value=False, callback=_refuse_foreign)
 @click.option(
     "--root",
@@ -355,7 +343,7 @@ def _refuse_project(_: click.Context, __: click.Parameter, names: tuple[str, ...
 )
 def serve(
     *,
-    http: Http | None,
+    http: http_transport.Http | None,
     log_level: str,
     **options: Any,  # noqa: ANN401  # those of `configure_server`
 ) -> None:
@@ -373,11 +361,11 @@ def serve(
     if http is not None:
         from tdqs_mcp.app.installed_clients import SERVER_NAME  # noqa: PLC0415
 
-        run_http(
-            http_app(server, http),
+        http_transport.run_http(
+            http_transport.http_app(server, http),
             http,
             log_level=log_level,
-            tell=partial(tell_url, name=SERVER_NAME, has_token=bool(http.token)),
+            tell=partial(http_transport.tell_url, name=SERVER_NAME, has_token=bool(http.token)),
         )
         return
     if sys.__stdin__ is None or sys.__stdout__ is None:
@@ -398,7 +386,7 @@ def _tell_what_is_missing() -> None:
     clients = ", ".join(client_names())
     click.echo(
         "waiting for an MCP client on standard input (Ctrl-C ends it). Clients start this command themselves:\n"
-        f"{client_configuration(SERVER_NAME, own_entry(arguments))}\n"
+        f"{http_transport.client_configuration(SERVER_NAME, own_entry(arguments))}\n"
         f"To add it to a client: tdqs-mcp install CLIENT ({clients}). To serve over HTTP: tdqs-mcp serve --http",
         err=True,
     )
