@@ -157,16 +157,13 @@ def read_settings(
         api_key=_stripped(api_key),
         request_overrides=_read_overrides(environ) if request_overrides is None else request_overrides,
     )
-    return _anthropic(chosen, environ) if kind is JudgeKind.ANTHROPIC else _openai(chosen, environ)
-
-
-def _openai(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """Return the OpenAI-compatible settings; what is not given explicitly comes from the TDQS_ variables."""
+    if kind is JudgeKind.ANTHROPIC:
+        return _anthropic(chosen, environ)
     return replace(
-        settings,
-        base_url=settings.base_url or _variable(environ, "TDQS_BASE_URL"),
-        model=settings.model or _variable(environ, "TDQS_MODEL"),
-        api_key=settings.api_key or _variable(environ, "TDQS_API_KEY"),
+        chosen,
+        base_url=chosen.base_url or _variable(environ, "TDQS_BASE_URL"),
+        model=chosen.model or _variable(environ, "TDQS_MODEL"),
+        api_key=chosen.api_key or _variable(environ, "TDQS_API_KEY"),
     )
 
 

@@ -416,7 +416,7 @@ def http_options(callback: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(callback)
     def call(**options: Any) -> Any:  # noqa: ANN401  # those of the callback, and what it returns
         where = {name: options.pop(name) for name in ("address", "token_file", "allowed_hosts", "allowed_origins")}
-        return callback(http=_read_http(**where), **options)
+        return callback(http=read_http(**where), **options)
 
     for option in reversed(_OPTIONS):
         call = option(call)
@@ -450,7 +450,7 @@ _OPTIONS = (
 )
 
 
-def _read_http(
+def read_http(
     address: str | None, *, token_file: Path | None, allowed_hosts: tuple[str, ...], allowed_origins: tuple[str, ...]
 ) -> Http | None:
     """Where to listen and who may connect; None for stdio. Raises InputError."""
