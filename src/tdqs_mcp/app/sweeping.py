@@ -19,7 +19,7 @@ from tdqs_mcp.app.settings import JudgeKind, Settings
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import EndpointError, InputError, TdqsError
 from tdqs_mcp.judges.budget import Ledger
-from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
+from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.model import Catalog
@@ -125,7 +125,8 @@ def sweep_registry(
     if request.cluster and not is_offline:
         raise InputError("a cluster divides the work of the offline judge: leave --cluster out, a model answers here")
     ledger = Ledger(settings.budget, settings.price, may_resume=False)
-    judge = make_judge(settings, warn=warn, cache=_answer_cache(url, settings, warn), ledger=ledger)
+    cache = None if is_offline else Judgements(url.render_as_string(hide_password=False), warn=warn)
+    judge = make_judge(settings, warn=warn, cache=cache, ledger=ledger)
     if request.is_batch:
         batch_judge(judge)
     method = MethodStamp(
@@ -229,13 +230,6 @@ def _batch_guarded(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
 
     batched = Batched(judge=batch_judge(judge), keep=keep)
     return replace(judge, judge=batched) if isinstance(judge, VerdictGuard) else batched
-
-
-def _answer_cache(store: URL, settings: Settings, warn: Callable[[str], None]) -> Cache | None:
-    """The cache of answers in the sweep's store."""
-    if _is_offline(settings):
-        return None
-    return Judgements(store.render_as_string(hide_password=False), warn=warn)
 
 
 def _collect(store: Engine, method: MethodStamp, judge: Judge, complete: Mapping[str, str]) -> list[str]:
