@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from tdqs_mcp.app.catalogs import has_code
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, InProcess, Locator, Stdio, Url, public
+from tdqs_mcp.sources.locator import Config, File, InProcess, Locator, Stdio, Url, public
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
@@ -57,11 +57,6 @@ class UrlPattern:
 
     text: str = ""
     """As the operator has written it."""
-
-    @property
-    def names_host(self) -> bool:
-        """Return whether one host is meant: then it may be a private one."""
-        return "*" not in self.host
 
     def fits(self, url: str) -> bool:
         """Return whether scheme, host, port and path all match."""
@@ -148,7 +143,7 @@ class Permissions:
         fitting = [pattern for pattern in self.urls if pattern.fits(url)]
         if not fitting:
             raise self._refusal(public_url, f"--allow-url {parts.scheme}://{parts.netloc.rpartition('@')[2]}")
-        return any(pattern.names_host for pattern in fitting)
+        return any("*" not in pattern.host for pattern in fitting)
 
     async def check_and_resolve(self, url: str, *, lookup: "Resolve | None" = None) -> list[str]:
         """The addresses that a URL may be connected to, resolved once and checked. Raises InputError."""
@@ -192,10 +187,6 @@ class Permissions:
             f"the operator of this server has not allowed {subject}, only {self.describe()}; send the definitions "
             f"themselves, or have the server started with {option}"
         )
-
-    def holds_code(self, file: File) -> bool:
-        """Return whether an admitted path is a folder or a file with code."""
-        return Path(file.path).is_dir() or Path(file.path).suffix in CODE_SUFFIXES
 
     def read(self, file: File) -> bytes:
         """Return the bytes of an admitted file, checked as it was opened. Raises InputError."""

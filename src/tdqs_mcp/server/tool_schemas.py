@@ -130,11 +130,6 @@ class Reach:
     example: str = INLINE
     """A catalog that a first call may name."""
 
-    @property
-    def shown_example(self) -> str:
-        """Return the example as JSON has it."""
-        return self.example if self.example == INLINE else json.dumps(self.example, ensure_ascii=False)
-
     def hints(self, *, is_read_only: bool) -> ToolAnnotations:
         """Return the annotations of a tool that takes locators or asks a judge."""
         return ToolAnnotations(
@@ -159,7 +154,8 @@ class _MethodTool(Tool):
         """The tool as the SDK registers it: no generated titles in its schemas, unknown arguments refused."""
         title, is_read_only, card = method.listed
         hints = reach.hints(is_read_only=is_read_only)
-        description = " ".join((inspect.getdoc(method) or "").split()).replace("EXAMPLE", reach.shown_example)
+        example = INLINE if reach.example == INLINE else json.dumps(reach.example, ensure_ascii=False)
+        description = " ".join((inspect.getdoc(method) or "").split()).replace("EXAMPLE", example)
         described = Tool.from_function(
             method, title=title, description=description, annotations=hints, structured_output=False
         )
