@@ -54,7 +54,7 @@ from tdqs_mcp.server.http_transport import ADDRESS, CALLER
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.tool_schemas import CARD_META, TEXTS, Reach
 from tdqs_mcp.sources.files import read_content
-from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, LiveOptions, Url, parse_locator, public
+from tdqs_mcp.sources.locator import Config, File, LiveOptions, Url, parse_locator, public
 
 MAX_TOOLS = 2_000
 """Tools of one call: ten times the largest catalog in use, a few seconds of the offline judge."""
@@ -376,7 +376,7 @@ class ServerContext:
         try:
             if isinstance(locator, File):
                 path = Path(locator.path)
-                if path.is_dir() or path.suffix in CODE_SUFFIXES:
+                if self._permissions.holds_code(locator):
 
                     async def read_code() -> Catalog:
                         return catalogs.load_blocking(str(path))

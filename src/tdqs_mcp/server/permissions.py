@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from tdqs_mcp.app.catalogs import has_code
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.locator import Config, File, InProcess, Locator, Stdio, Url, public
+from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, InProcess, Locator, Stdio, Url, public
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
@@ -187,6 +187,10 @@ class Permissions:
             f"the operator of this server has not allowed {subject}, only {self.describe()}; send the definitions "
             f"themselves, or have the server started with {option}"
         )
+
+    def holds_code(self, file: File) -> bool:
+        """Return whether an admitted path is a folder or a file with code."""
+        return Path(file.path).is_dir() or Path(file.path).suffix in CODE_SUFFIXES
 
     def read(self, file: File) -> bytes:
         """Return the bytes of an admitted file, checked as it was opened. Raises InputError."""
