@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from tdqs_mcp.app.catalogs import has_code
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, InProcess, Locator, Stdio, Url, public
+from tdqs_mcp.sources.locator import CODE_SUFFIXES, Config, File, InProcess, Locator, Stdio, Url, public, read_stdio
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
@@ -85,6 +85,11 @@ def read_pattern(text: str) -> UrlPattern:
         path=match["path"] or "*",
         text=text,
     )
+
+
+def read_command(text: str) -> Stdio:
+    """The command of an `--allow-command`, with or without `stdio:`. Raises InputError."""
+    return read_stdio(text.removeprefix("stdio:"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,9 +37,9 @@ from tdqs_mcp.judges.budget import Budget, read_budget
 from tdqs_mcp.judges.judge import Cache, CacheKey
 from tdqs_mcp.results.verdicts import HOST
 from tdqs_mcp.server import http_transport
-from tdqs_mcp.server.permissions import Permissions, read_pattern
+from tdqs_mcp.server.permissions import Permissions, read_command, read_pattern
 from tdqs_mcp.server.stdio_transport import bounded_stdio, leave, run_until_signal
-from tdqs_mcp.sources.locator import PROJECT, read_stdio
+from tdqs_mcp.sources.locator import PROJECT
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -273,7 +273,7 @@ def _read_with(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Par
 
 _read_patterns = _read_with(lambda values: tuple(map(read_pattern, values)))
 _read_limits = _read_with(read_budget)
-_read_commands = _read_with(lambda values: tuple(read_stdio(value.removeprefix("stdio:")) for value in values))
+_read_commands = _read_with(lambda values: tuple(map(read_command, values)))
 
 
 def _refuse_foreign(_: click.Context, option: click.Parameter, value: str | None) -> None:
