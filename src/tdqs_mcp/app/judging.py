@@ -13,6 +13,7 @@ from tdqs_mcp.facts.schema.signals import Cost
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, batching
+from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model import Catalog
@@ -28,7 +29,7 @@ from tdqs_mcp.rubrics.rubric import CODE, RUBRICS, SKILL
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule import AnyRule
-from tdqs_mcp.scoring import label_rubrics
+from tdqs_mcp.scoring import judge_error, label_rubrics
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import (
     all_cases,
@@ -198,8 +199,6 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     The offline judge is compared with its labels as it predicted servers that it had not seen. Any judge is compared
     with the labels of those tools in the catalogs that have one, matched by inputHash.
     """
-    from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # nothing else needs the published error
-
     judge = unwrap_guard(judge or Offline())
     parts = [judge_error.compare_to_examples(await judge.grade(judge_error.example_cases()))]
     if isinstance(judge, Offline) and not catalogs:
@@ -318,8 +317,6 @@ async def review_code(
     catalog: Catalog, code: CodeReport, *, judge: Judge | None, tool: str | None = None
 ) -> CodeReview:
     """A model's findings about definitions and their code. Raises InputError without a model, and for a jury."""
-    from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
-
     model = None if judge is None else unwrap_guard(judge)  # there is no score to hold
     if model is None or model.stamp.is_offline or isinstance(model, Jury):
         raise InputError(

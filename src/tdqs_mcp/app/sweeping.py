@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
+import httpx2
 from sqlalchemy import URL, Engine
 
 from tdqs_mcp.app.catalogs import blocking, capture_document, load, load_all
@@ -167,8 +168,6 @@ def sweep_registry(
 
 def send_report(report: SweepReport, url: str, secret: str) -> None:
     """Post a report as JSON, signed in `X-TDQS-Signature: sha256=HMAC` over the body. Raises InputError."""
-    import httpx2  # noqa: PLC0415
-
     body = json.dumps(document(report)).encode()
     signature = hmac.new(secret.encode(), body, "sha256").hexdigest()
     headers = {"content-type": "application/json", "x-tdqs-signature": f"sha256={signature}"}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from tdqs_mcp.app import installed_clients
 from tdqs_mcp.app.installed_clients import Installation, client_names, is_project, plan_install, plan_uninstall
 from tdqs_mcp.cli import command, runner
 from tdqs_mcp.errors import InputError
@@ -147,8 +148,6 @@ def servers(*, page: runner.Page) -> None:
     Reads the files of the user and of this folder, and starts nothing. Values of variables, headers, arguments and URLs
     are never shown. tdqs-mcp score --installed scores the servers.
     """
-    from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # installing goes without judges
-
     page.show([installed_clients.servers()], runner.views(list_blocks))
 
 

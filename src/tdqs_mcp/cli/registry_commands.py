@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -42,9 +42,7 @@ from tdqs_mcp.sources.input_files import read_calls, read_queries
 from tdqs_mcp.sources.locator import LiveOptions
 from tdqs_mcp.sources.registry_feed import PREFIX
 from tdqs_mcp.store.database import default_url, public_url
-
-if TYPE_CHECKING:
-    from tdqs_mcp.sweep.records import SweepTally
+from tdqs_mcp.sweep.records import NO_PARQUET, SweepTally
 
 MAX_NAMED = 5
 """Tools in a warning."""
@@ -291,8 +289,6 @@ def _write_table(results: Iterable[Any], page: runner.Page) -> None:
             writer.writeheader()
             writer.writerows(chain([first], rows))
         return
-    from tdqs_mcp.sweep.records import NO_PARQUET  # noqa: PLC0415
-
     try:
         import pyarrow as pa  # noqa: PLC0415  # an extra
         from pyarrow import parquet  # noqa: PLC0415
@@ -433,7 +429,7 @@ def _progress() -> Generator[sweeping.Progress]:
     task, started = line.add_task("starting", total=1.0), time.monotonic()
     reached = ""
 
-    def update(tally: "SweepTally", share: float) -> None:
+    def update(tally: SweepTally, share: float) -> None:
         nonlocal reached
         rate = tally.tools / max(0.001, time.monotonic() - started)
         cost = f", {price(tally.usage.cost)}" if tally.usage.requests else ""

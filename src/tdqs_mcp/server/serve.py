@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import cached_property, partial
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import anyio
 import click
 from cachetools import LRUCache
 from mcp.server.apps import Apps, client_supports_apps
@@ -26,6 +28,7 @@ from mcp.types import (
     Completion,
     CompletionArgument,
     CompletionContext,
+    Icon,
     PromptReference,
     ResourceTemplateReference,
 )
@@ -40,9 +43,6 @@ from tdqs_mcp.server import http_transport
 from tdqs_mcp.server.permissions import Permissions, read_command, read_pattern
 from tdqs_mcp.server.stdio_transport import bounded_stdio, leave, run_until_signal
 from tdqs_mcp.sources.locator import PROJECT
-
-if TYPE_CHECKING:
-    from mcp.server.mcpserver import MCPServer
 
 STATE_SECONDS = 3_600.0
 """How long a client may take to answer what a call waits for: a person may have to allow 200 sampling requests."""
@@ -216,15 +216,11 @@ def make_server(
     timeout: float = 60.0,
     log_level: str = "warning",
     open_cache: Callable[[], Cache | None] = lambda: None,
-) -> "MCPServer[Any]":
+) -> MCPServer[Any]:
     """The server, ready for any transport; `open_cache` opens the place where callers' answers outlive it.
 
     Raises InputError for a judge that cannot be asked.
     """
-    from importlib.metadata import version  # noqa: PLC0415
-
-    from mcp.types import Icon  # noqa: PLC0415
-
     answers = CallerAnswers(open_cache)
     # A jury with the caller on it is asked again with every batch, so its answers are kept in any case.
     judge = make_judge(settings, cache=answers if settings.has_host else None)
@@ -372,8 +368,6 @@ def serve(
         raise InputError("standard input or output is closed, and the client is there; or give --http")
     if sys.stdin.isatty():
         _tell_what_is_missing()
-    import anyio  # noqa: PLC0415  # the help goes without
-
     work = partial(run_until_signal, server.run_stdio_async, seconds=GRACE_SECONDS, code=128 + signal.SIGINT)
     sys.exit(anyio.run(work))
 
@@ -401,7 +395,7 @@ def configure_server(
     timeout: float,
     log_level: str = "warning",
     **allowed: Any,  # noqa: ANN401  # the fields of Permissions
-) -> "MCPServer[Any]":
+) -> MCPServer[Any]:
     """The server that options and environment describe. Raises InputError."""
     settings = read_settings(environ, judge=judge, base_url=base_url, budget=budget, in_server=True)
     return make_server(
