@@ -38,6 +38,7 @@ from tdqs_mcp.report.code_report import review_blocks
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import CodePlaces
 from tdqs_mcp.results.findings import Outcome
+from tdqs_mcp.results.installed_servers import InstalledOutcome
 from tdqs_mcp.results.labels import CodeReview, Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
@@ -348,7 +349,6 @@ def _score_installed(run: _Run) -> None:
     """Score the servers of all clients; end with 2 for a server that failed, or could change the verdict unseen."""
     from tdqs_mcp.app import installed_clients  # noqa: PLC0415  # scoring files goes without
     from tdqs_mcp.report.registry_reports import installed_blocks  # noqa: PLC0415
-    from tdqs_mcp.results.installed_servers import InstalledOutcome  # noqa: PLC0415
 
     options, live = run.options, run.live
     judge, policy = judge_of(run.choice, accept=options.accept), runner.policy_of()

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -92,8 +93,6 @@ def _start_words(path: Path) -> list[str] | None:
         if isinstance(program, str) and (path / program).is_file():
             return ["node", str(path / program)]
     if project.is_file():
-        import tomllib  # noqa: PLC0415  # only a project without readable tools needs it
-
         with suppress(ValueError):
             scripts = tomllib.loads(project.read_text("utf-8")).get("project", {}).get("scripts", {})
             places = (path / ".venv" / "bin" / name for name in scripts)
