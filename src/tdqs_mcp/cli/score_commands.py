@@ -39,7 +39,7 @@ from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_report import CodePlaces
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.installed_servers import InstalledOutcome
-from tdqs_mcp.results.labels import CodeReview, Label, LabelScore, Letter, ServerGrade, SkillScore
+from tdqs_mcp.results.labels import CodeReview, Label, Letter, ServerGrade
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
 from tdqs_mcp.results.verdicts import Tier
@@ -308,7 +308,10 @@ def _score_definitions(run: _Run) -> None:
         results,
         runner.views(score_report.skill_blocks) if options.rubric == SKILL else runner.views(score_report.label_blocks),
     )
-    _end_labels(results, options.fail_under, needs_model=options.rubric != _SMELLS and judge is None)
+    has_no_tools, needs_model = any(result and result.discovery_status for result in results), judge is None
+    left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model and options.rubric != _SMELLS else runner.OPEN
+    gate: Callable[[Any], Outcome] = partial(is_good, bar=Label(options.fail_under)) if options.fail_under else labeled
+    runner.end(results, gate, left_open=left_open)
 
 
 def _attested(
@@ -416,7 +419,9 @@ def _score_tiers(
             "html": _page_view(catalogs[0], runner.copyable_locator(run.locators[0]), tools[0] if tools else None)
         }
     page.show(scores, score_views, ending=None if tools else runner.views(score_report.ranking_blocks)["text"])
-    _tell_badge(page, scores)
+    if page.form == "badge" and page.output and scores[0] and scores[0].tool_count:
+        line = badge_line(scores[0], page.output)
+        click.echo(f"{page.output} is written. In a README: {line}", err=True)
     _end_tiers(scores, options.fail_under, needs_tools=True)
 
 
@@ -429,23 +434,6 @@ def _end_tiers(scores: Sequence[ServerScore | None], fail_under: str | None, **e
         runner.end(
             scores, partial(reaches, tier=tier), missed=lambda score: score_report.missed_words(score, tier), **ending
         )
-
-
-def _tell_badge(page: runner.Page, scores: Sequence[ServerScore | None]) -> None:
-    """The line that shows a badge's file in a README, on standard error."""
-    if page.form == "badge" and page.output and scores[0] and scores[0].tool_count:
-        line = badge_line(scores[0], page.output)
-        click.echo(f"{page.output} is written. In a README: {line}", err=True)
-
-
-def _end_labels(
-    results: Sequence[LabelScore | SkillScore | None], fail_under: str | None, *, needs_model: bool
-) -> None:
-    """Ends as `end`, and says what leaves the verdict open: no tools, no model, or a model that failed."""
-    has_no_tools = any(result and result.discovery_status for result in results)
-    left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else runner.OPEN
-    gate: Callable[[Any], Outcome] = partial(is_good, bar=Label(fail_under)) if fail_under else labeled
-    runner.end(results, gate, left_open=left_open)
 
 
 def _page_view(catalog: Catalog, locator: str, tool: str | None) -> runner.View:

@@ -338,18 +338,13 @@ def tool_blocks(
     named = [entry for entry in score.tools if entry.name in tools]
     blocks: list[Block] = []
     for entry in named:
-        group = fixes.get(entry.index, [])
-        blocks += [*_tool(score, entry), *(_best_fixes(score, group, nearest, locator, places) if group else [])]
+        rest = f"{range_words(entry.likely)} · TDQS by {judge_words(score.judge)}"
+        blocks += [Title((f"{entry.name} of {score.server} · ", _standing(entry), rest)), Line(_remarks(entry))]
+        if entry.name not in _retired(score):  # nobody needs advice on its text
+            blocks.append(_reasons(entry.judgements))
+        if group := fixes.get(entry.index):
+            blocks += _best_fixes(score, group, nearest, locator, places)
     return [*blocks, ungraded_items([entry for entry in score.ungraded if entry.name in tools])]
-
-
-def _tool(score: ServerScore, tool: ToolScore) -> list[Block]:
-    rest = f"{range_words(tool.likely)} · TDQS by {judge_words(score.judge)}"
-    return [
-        Title((f"{tool.name} of {score.server} · ", _standing(tool), rest)),
-        Line(_remarks(tool)),
-        *([] if tool.name in _retired(score) else [_reasons(tool.judgements)]),  # nobody needs advice on its text
-    ]
 
 
 def _best_fixes(
@@ -415,7 +410,12 @@ def label_blocks(score: LabelScore) -> list[Block]:
     public, ungraded = score.quality_score, f", {len(score.ungraded)} ungraded" if score.ungraded else ""
     style = "red" if score.bad_tool_count else "green"
     counts = Line(f"{score.good_tool_count} Good, {score.bad_tool_count} Bad{ungraded}", style)
-    blocks += [_public_line(public, ungraded), Gap(), Line("For the maintainers:", "dim")] if public else [counts]
+    if public:  # the summary that a listing shows
+        tools = f"{public.tools.good} Good, {public.tools.acceptable} Acceptable, {public.tools.bad} Bad{ungraded}"
+        summary = Line((*_label(public), f" · tools: {tools} · {public.scored_at}"))
+        blocks += [summary, Gap(), Line("For the maintainers:", "dim")]
+    else:
+        blocks.append(counts)
     if score.tools:
         blocks += [Gap(), _labels_table(score)]
     blocks += [*uncertainty(score), _unlabeled(score)]
@@ -426,12 +426,6 @@ def label_blocks(score: LabelScore) -> list[Block]:
         lines = [f"{_BANDS[suggestion.band]}: {suggestion.message}" for suggestion in score.suggestions]
         blocks += [Heading("Fix first"), Items(lines, limit=MAX_SUGGESTIONS, is_numbered=True)]
     return blocks
-
-
-def _public_line(public: QualityScore, ungraded: str) -> Line:
-    """The summary that a listing shows."""
-    tools = f"{public.tools.good} Good, {public.tools.acceptable} Acceptable, {public.tools.bad} Bad{ungraded}"
-    return Line((*_label(public), f" · tools: {tools} · {public.scored_at}"))
 
 
 def _label(score: QualityScore | SkillScore) -> tuple[Span, str]:
