@@ -242,9 +242,9 @@ def _profile(name: str, entry: Mapping[str, Any], origin: str) -> Settings:
         "kind": (KINDS.__contains__, f"one of {', '.join(KINDS)}"),
         "base-url": (is_text, "a string"),
         "model": (is_text, "a string"),
-        "samples": (_is_count(MAX_SAMPLES), f"1 to {MAX_SAMPLES}"),
-        "concurrency": (_is_count(MAX_CONCURRENCY), f"1 to {MAX_CONCURRENCY}"),
-        "timeout": (_is_duration(MAX_WAIT), f"more than 0 to {MAX_WAIT:g}"),
+        "samples": (_is_within(MAX_SAMPLES, int), f"1 to {MAX_SAMPLES}"),
+        "concurrency": (_is_within(MAX_CONCURRENCY, int), f"1 to {MAX_CONCURRENCY}"),
+        "timeout": (_is_within(MAX_WAIT, int, float), f"more than 0 to {MAX_WAIT:g}"),
         "request-overrides": (is_table, "a table"),
     }
     check_table(entry, shapes, origin)
@@ -260,13 +260,9 @@ def _profile(name: str, entry: Mapping[str, Any], origin: str) -> Settings:
     )
 
 
-def _is_duration(most: float) -> Callable[[Any], bool]:
+def _is_within(most: float, *kinds: type) -> Callable[[Any], bool]:
     # `true` is an int of Python, and TOML has nan, which no comparison lets pass
-    return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most
-
-
-def _is_count(most: int) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+    return lambda value: type(value) in kinds and 0 < value <= most
 
 
 def _key_variable(name: str) -> str:

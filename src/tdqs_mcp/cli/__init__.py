@@ -181,7 +181,8 @@ class GroupedCommand(click.Command):
         """As click has it, with the words after `--` as one locator where they are the command of a server."""
         if not any(param.type is LOCATOR for param in self.params):
             return super().parse_args(ctx, args)
-        options, has_separator, words = _split_at_separator(args)
+        place = args.index("--") if "--" in args else len(args)
+        options, has_separator, words = args[:place], place < len(args), args[place + 1 :]
         ctx.meta[_TYPED] = options
         if words and is_command(words[0]):
             args = [*options, "--", f"stdio:{shlex.join(words)}"]
@@ -276,12 +277,6 @@ def _read_form(ctx: click.Context) -> None:
         raise click.UsageError(
             f"{str(path)!r} is no name for --format {ctx.params['form']}; rename it, or choose one of {choices}"
         )
-
-
-def _split_at_separator(args: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
-    """The words before the first `--`, whether there is one, and the words after it."""
-    place = args.index("--") if "--" in args else len(args)
-    return args[:place], place < len(args), args[place + 1 :]
 
 
 def command() -> Callable[[Callback], GroupedCommand]:

@@ -16,6 +16,7 @@ from tdqs_mcp.facts.text.words import EFFECTS, STOPWORDS, Cue, Effect
 from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.report.escape import fence, fence_advice, fence_name
 from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.results.contract import camel
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.verdicts import Judgement
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, listed, shared_lookup
@@ -212,7 +213,7 @@ def _set_advice(measured: Measured, reasons: Sequence[str], *, has_too_many: boo
         if is_turned and label.verb:
             prefix = measured.vocabulary.prefix
             words = (*([prefix] if words[0] == prefix else []), label.verb, *label.nouns)
-        new = joint.join(words).lower() if joint else _camel(words)
+        new = joint.join(words).lower() if joint else camel("_".join(words))
         if new not in measured.names:
             reason = "begin" if is_turned else "are spelled"
             yield f"Rename `{name}` to `{new}`, as the other names {reason}."
@@ -241,9 +242,3 @@ def _views(measured: Measured) -> Iterator[list[str]]:
             views = [other for other in names if name_parts(other)[: len(parts)] == parts]
             if len(parts) > 1 and len(views) >= MIN_VIEWS:
                 yield views
-
-
-def _camel(words: Sequence[str]) -> str:
-    """The words in camelCase."""
-    first, *rest = words
-    return first.lower() + "".join(word.capitalize() for word in rest)
