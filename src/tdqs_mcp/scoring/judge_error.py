@@ -62,23 +62,20 @@ class JudgeComparison:
 
 
 @cache
-def _read(package: str, path: str) -> Any:  # noqa: ANN401  # our own files
-    return json.loads(files("tdqs_mcp").joinpath(package, "data", path).read_text(encoding="utf-8"))
+def _read_data(path: str) -> Any:  # noqa: ANN401  # our own files
+    """Return a file of this package: published examples, or what calibration/published_error.py wrote for a version."""
+    return json.loads(files("tdqs_mcp.scoring").joinpath("data", path).read_text(encoding="utf-8"))
 
 
-def _examples() -> list[Mapping[str, Any]]:
-    """The definitions of the published prompt with the scores that it gives them; null where it gives none."""
-    return list(_read("scoring", "published_examples.json")["examples"])
-
-
-def _example_sets() -> list[Mapping[str, Any]]:
-    """The tool sets of the published coherence prompt, which are names alone, with the scores that it gives them."""
-    return list(_read("scoring", "published_examples.json")["sets"])
+def _examples(kind: str) -> list[Mapping[str, Any]]:
+    """The definitions, or the sets of names, of the published prompts with their scores; null where there is none."""
+    return list(_read_data("published_examples.json")[kind])
 
 
 def labels(version: str) -> dict[str, tuple[int, ...]]:
     """Return the six labels of every labeled definition by its inputHash."""
-    return {key: tuple(map(int, scores)) for key, scores in _published(version)["labels"].items()}
+    labeled = _read_data(f"published_error/{version}.json")["labels"]
+    return {key: tuple(map(int, scores)) for key, scores in labeled.items()}
 
 
 def published_tables(version: str) -> tuple[CalibrationTable, ...]:
@@ -90,24 +87,18 @@ def published_tables(version: str) -> tuple[CalibrationTable, ...]:
             columns=tuple(table["columns"]),
             rows=tuple(map(tuple, table["rows"])),
         )
-        for table in _published(version)["tables"]
+        for table in _read_data(f"published_error/{version}.json")["tables"]
     )
-
-
-def _published(version: str) -> Mapping[str, Any]:
-    """Return what calibration/published_error.py wrote for the version."""
-    document: Mapping[str, Any] = _read("scoring", f"published_error/{version}.json")
-    return document
 
 
 def example_cases() -> list[ToolCase | SetCase]:
     """A case for each published example, tools first; the sibling that the first one names is there."""
     rows: list[ToolCase | SetCase] = []
-    for example in _examples():
+    for example in _examples("examples"):
         siblings = [{"name": "search_calls_extensive", "inputSchema": {"type": "object"}}]
         measured = measure(Catalog(server="examples", tools=read_tools([example["definition"], *siblings])))
         rows.append(ToolCase(subject=measured.subjects[0], names=measured.names))
-    for example in _example_sets():
+    for example in _examples("sets"):
         tools = read_tools([{"name": name, "inputSchema": {"type": "object"}} for name in example["tools"]])
         rows.append(SetCase(measured=measure(Catalog(server=example["server"], tools=tools))))
     return rows
@@ -115,8 +106,8 @@ def example_cases() -> list[ToolCase | SetCase]:
 
 def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> JudgeComparison:
     """The judge's scores beside the published ones, where it is out of tolerance, and where it has failed."""
-    tools = [(str(example["definition"]["name"]), example) for example in _examples()]
-    sets = [(str(example["server"]), example) for example in _example_sets()]
+    tools = [(str(example["definition"]["name"]), example) for example in _examples("examples")]
+    sets = [(str(example["server"]), example) for example in _examples("sets")]
     remark = (
         f"definitions of the published prompt; every dimension may lie {NEAR} off, and all {MEAN_NEAR / 100} on average"
     )
