@@ -236,7 +236,7 @@ def _arguments(subject: Subject, readings: Sequence[SentenceReading]) -> Iterato
     words = {stem(part) for parameter in signals.parameters for part in name_parts(parameter.name)}
     about = [reading for reading in readings if reading.sentence.entry or not words.isdisjoint(reading.sentence.stems)]
     yield from _quoted("arguments", about, Aspect.ARGUMENTS)
-    yield from _quoted("slight_arguments", readings, Aspect.ARGUMENTS, at_least=SLIGHT)
+    yield from _quoted("slight_arguments", about, Aspect.ARGUMENTS, at_least=SLIGHT)
 
 
 def _form(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:
