@@ -615,12 +615,11 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _order(sentence: str, tools: AbstractSet[str]) -> tuple[str, str] | None:
     """Return what a sentence tells the agent to do beyond this call: the word that orders, and what it reaches."""
-    patterns = _order_patterns()
-    main = patterns["condition"].sub(" ", sentence)
-    duty = patterns["duty"].search(main)
-    word = _word(duty or patterns["reader"].search(main)) or next(_imperatives(sentence), "")
-    target = _word(patterns["file"].search(sentence) or patterns["reach"].search(main))
-    called = (call[1] for call in patterns["call"].finditer(main) if duty and call[1] in tools)
+    main = _PATTERNS.order_condition.sub(" ", sentence)
+    duty = _PATTERNS.order_duty.search(main)
+    word = _word(duty or _PATTERNS.order_reader.search(main)) or next(_imperatives(sentence), "")
+    target = _word(_PATTERNS.order_file.search(sentence) or _PATTERNS.order_reach.search(main))
+    called = (call[1] for call in _PATTERNS.order_call.finditer(main) if duty and call[1] in tools)
     reached = target or next(called, "")
     return (word, reached) if word and reached else None
 
@@ -631,18 +630,12 @@ def _word(match: re.Match[str] | None) -> str:
 
 def _imperatives(sentence: str) -> Iterator[str]:
     """Words that begin a clause as a bare verb does: a known one, or any before a determiner."""
-    patterns = _order_patterns()
     yield from (
-        word for clause in patterns["clause"].finditer(sentence) if LEMMAS.get(word := clause[1].lower()) == word
+        word for clause in _PATTERNS.order_clause.finditer(sentence) if LEMMAS.get(word := clause[1].lower()) == word
     )
-    opening = patterns["opening"].match(sentence)
+    opening = _PATTERNS.order_opening.match(sentence)
     if opening and opening[1].lower() not in STOPWORDS and not opening[1].endswith(("s", "ing", "ed", "lly")):
         yield opening[1].lower()
-
-
-@cache
-def _order_patterns() -> dict[str, re.Pattern[str]]:
-    return {name: re.compile(source, re.IGNORECASE) for name, source in read_table("threats")["orders"].items()}
 
 
 def _hosts_in(path: str, text: str) -> Iterator[str]:

@@ -2,11 +2,9 @@
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import replace_surrogates, utf16_length
@@ -16,7 +14,7 @@ from tdqs_mcp.facts.spelling import joined
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.portability import ClientView, Handling, Limit, LimitExcess, PortabilityReport, SeenTool, worst
-from tdqs_mcp.rules.rule import Hit, read_family
+from tdqs_mcp.rules.rule import Hit, read_family, read_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +131,7 @@ def view_catalog(measured: Measured, clients: Sequence[str] = ()) -> Portability
 @cache
 def all_limits() -> tuple[Limit, ...]:
     """Every limit, in the order of the data."""
-    return tuple(map(_limit, _data()["limits"]))
+    return tuple(map(_limit, read_table("client_limits.toml")["limits"]))
 
 
 def _limit(entry: Mapping[str, Any]) -> Limit:
@@ -142,15 +140,10 @@ def _limit(entry: Mapping[str, Any]) -> Limit:
     return Limit(**{**entry, **lists, "outcome": Handling(entry["outcome"]), **severities})
 
 
-@cache
-def _data() -> Mapping[str, Any]:
-    return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", "client_limits.toml").read_text(encoding="utf-8"))
-
-
 LONG_NAME = 50
 """Characters of a name from which a message says how many there are: below, only a character can be refused."""
 
-CLIENTS = {name: Client(id=name, **entry) for name, entry in _data()["clients"].items()}
+CLIENTS = {name: Client(id=name, **entry) for name, entry in read_table("client_limits.toml")["clients"].items()}
 CLIENTS_OWN = "tool-name"
 """The check that each client has of its own: it reads the name that the client makes of the tool's."""
 
