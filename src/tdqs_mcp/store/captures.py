@@ -99,19 +99,8 @@ def capture_digest(server: str, record: bytes) -> str:
     return _digest(b"\0".join((server.encode("utf-8", "surrogatepass"), record)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
-    """Rows that a write adds, in the order of the keys, so that two writers never wait for each other in a circle."""
-
-    method: Row
-    captures: list[Row]
-    definitions: list[Row]
-    tools: list[Row]
-    verdicts: list[Row]
-    tool_scores: list[Row]
-    server_scores: list[Row]
-    ungraded: list[Row]
-    servers: list[Row]
+Rows: TypeAlias = Mapping[Table, list[Row]]
+"""Rows that a write adds to each table, in the order of the keys: no two writers wait for each other in a circle."""
 
 
 def make_rows(method: MethodStamp, captures: Sequence[ScoredCapture], *, now: datetime) -> Rows:
@@ -121,17 +110,17 @@ def make_rows(method: MethodStamp, captures: Sequence[ScoredCapture], *, now: da
     key = method.key
     definitions = {row["input_hash"]: row for capture in ordered for row in _definitions(capture)}
     verdicts = {row["verdict"]: row for capture in ordered for row in _verdicts(capture, key)}
-    return Rows(
-        method=method_row(method),
-        captures=[_capture(capture, now) for capture in ordered],
-        definitions=[definitions[input_hash] for input_hash in sorted(definitions)],
-        tools=[row for capture in ordered for row in _tools(capture)],
-        verdicts=[verdicts[verdict] for verdict in sorted(verdicts)],
-        tool_scores=[_tool_score(capture, tool, key) for capture in ordered for tool in capture.score.tools],
-        server_scores=[_server_score(capture, key) for capture in ordered],
-        ungraded=[_ungraded(capture, tool, key) for capture in ordered for tool in _unscored(capture.score)],
-        servers=sorted((_server(capture) for capture in ordered), key=lambda row: row["server"]),
-    )
+    return {
+        METHODS: [method_row(method)],
+        CAPTURES: [_capture(capture, now) for capture in ordered],
+        DEFINITIONS: [definitions[input_hash] for input_hash in sorted(definitions)],
+        CAPTURED_TOOLS: [row for capture in ordered for row in _tools(capture)],
+        VERDICTS: [verdicts[verdict] for verdict in sorted(verdicts)],
+        SERVER_SCORES: [_server_score(capture, key) for capture in ordered],
+        TOOL_SCORES: [_tool_score(capture, tool, key) for capture in ordered for tool in capture.score.tools],
+        UNGRADED: [_ungraded(capture, tool, key) for capture in ordered for tool in _unscored(capture.score)],
+        SERVERS: sorted((_server(capture) for capture in ordered), key=lambda row: row["server"]),
+    }
 
 
 def method_row(method: MethodStamp) -> Row:
@@ -354,18 +343,15 @@ def finish_run(engine: Engine, run: int, **columns: object) -> None:
 
 def _write(connection: Connection, rows: Rows) -> None:
     """Locks come in one order: tables as here, rows by key. A server's scores wait for its row in server_scores."""
-    add_rows(connection, METHODS, [rows.method])
-    add_rows(connection, CAPTURES, rows.captures)
-    add_rows(connection, DEFINITIONS, rows.definitions)
-    add_rows(connection, CAPTURED_TOOLS, rows.tools)
-    put_rows(connection, VERDICTS, rows.verdicts)
-    put_rows(connection, SERVER_SCORES, rows.server_scores)
-    for table, scores in ((TOOL_SCORES, rows.tool_scores), (UNGRADED, rows.ungraded)):
-        keys = [{"old_capture": row["capture"], "old_method": row["method"]} for row in rows.server_scores]
-        connection.execute(_removal(table), keys)
-        if scores:
-            connection.execute(insert(table), scores)
-    put_rows(connection, SERVERS, rows.servers)
+    keys = [{"old_capture": row["capture"], "old_method": row["method"]} for row in rows[SERVER_SCORES]]
+    for table, entries in rows.items():
+        if table in (TOOL_SCORES, UNGRADED):
+            connection.execute(_removal(table), keys)
+        (add_rows if table in _LASTING else put_rows)(connection, table, entries)
+
+
+_LASTING = frozenset({METHODS, CAPTURES, DEFINITIONS, CAPTURED_TOOLS})
+"""Tables whose rows never change."""
 
 
 @cache
