@@ -205,6 +205,9 @@ class _Lister(NamedTuple):
     things: frozenset[str]
     verb: str
     is_scoped: bool
+    needs: int
+    """Parameters that each call gives."""
+
     subject: Subject
 
 
@@ -223,7 +226,8 @@ class ValueSources:
             if listed:
                 # It lists the things of something else: `get_tags_for_task`.
                 is_scoped = any(word.lower() in _words("scopes") for word in label.nouns)
-                lister = _Lister(frozenset(listed), label.verb or "list", is_scoped, subject)
+                needs = subject.signals.required_param_count
+                lister = _Lister(frozenset(listed), label.verb or "list", is_scoped, needs, subject)
                 self._listers.setdefault(listed[-1], []).append(lister)
 
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
@@ -232,7 +236,8 @@ class ValueSources:
         Of a `run_id` and a `run_uuid` that one tool might give, it is the first.
         """
         ordered = sorted(subject.signals.parameters, key=lambda parameter: not parameter.is_required)
-        sources = [origin for item in ordered if is_plain(item.name) and (origin := self._origin(subject, item))]
+        needed = (item for item in ordered if is_plain(item.name) and self._is_needed(subject, item))
+        sources = [ValueSource(item.name, tools) for item in needed if (tools := self._listing(subject, item))]
         first = {(origin.tools, name_parts(origin.parameter)[:-1]): origin for origin in reversed(sources)}
         return tuple(origin for origin in sources if origin in first.values())
 
@@ -270,13 +275,6 @@ class ValueSources:
         is_made = _is_making(label) and _keys(words[:-1]) <= _keys(label.thing.lower().split())
         return bool(_thing(parameter, label)) or not (is_made or words[-1] in _words("weak_identifiers"))
 
-    def _origin(self, subject: Subject, parameter: Parameter) -> ValueSource | None:
-        """Return where a value comes from; None where no call needs it, or a text says already where it comes from."""
-        if not self._is_needed(subject, parameter):
-            return None
-        tools = self._listing(subject, parameter)
-        return ValueSource(parameter=parameter.name, tools=tools) if tools else None
-
     def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
         """The tool that lists just this thing with the least input, and one that searches it or has another scope.
 
@@ -304,7 +302,7 @@ class ValueSources:
                 len(lister.things - thing),
                 lister.is_scoped,
                 lister.verb not in _BOTH_WAYS,
-                _required(lister.subject),
+                lister.needs,
                 lister.subject.tool.index,
                 lister,
             )
@@ -313,10 +311,11 @@ class ValueSources:
             if thing <= lister.things
             and lister.things - thing <= (frozenset() if label.verb == "add" else own)  # not what is in there already
             and (is_loose or not lister.is_scoped)
-            and (not is_weak or lister.verb == "list" or (lister.verb != "search" and not _required(lister.subject)))
+            and (not is_weak or lister.verb == "list" or (lister.verb != "search" and not lister.needs))
             and foreign <= lister.things
             and participles.isdisjoint(lister.subject.prose.spoken[0] if lister.subject.prose.spoken else ())
-            and _without([lister.subject], subject, parameter)
+            and lister.subject is not subject
+            and not _takes(lister.subject, parameter)
         )
         if ranked and ranked[-1][0] and not ranked[0][0]:
             return ()
@@ -439,19 +438,10 @@ def _described_thing(words: Sequence[str], parameter: Parameter, label: NameWord
     return thing if is_same and not is_made and not is_silent else frozenset()
 
 
-def _without(tools: Sequence[Subject], subject: Subject, parameter: Parameter) -> list[Subject]:
-    """The other tools that have no such parameter and need no list of such values: `get_genes` takes `gene_ids`."""
+def _takes(subject: Subject, parameter: Parameter) -> bool:
+    """Return whether a tool has such a parameter or needs a list of such values: `get_genes` takes `gene_ids`."""
     name = singular(parameter.name)
-    return [
-        other
-        for other in tools
-        if other is not subject
-        and not any(
-            own_parameter.name == parameter.name or (own_parameter.is_required and singular(own_parameter.name) == name)
-            for own_parameter in other.signals.parameters
-        )
-    ]
-
-
-def _required(subject: Subject) -> int:
-    return subject.signals.required_param_count
+    return any(
+        own.name == parameter.name or (own.is_required and singular(own.name) == name)
+        for own in subject.signals.parameters
+    )

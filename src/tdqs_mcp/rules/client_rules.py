@@ -90,7 +90,8 @@ def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str
     if find is None:  # a limit of the server as a whole
         return ()
     shapes = (subject.input_shape, subject.output_shape) if limit.check == _BOTH else (subject.input_shape,)
-    return tuple(breach for shape in shapes for breach in find(shape, limit.takes))
+    sizes = () if limit.takes is None else (limit.takes,)
+    return tuple(breach for shape in shapes for breach in find(shape, *sizes))
 
 
 def server_breaches(measured: Measured, limit: Limit) -> tuple[Deviation, ...]:
@@ -300,20 +301,16 @@ SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Deviation]]] = {
     "root-keywords": root_keywords,
     "keywords": used_keywords,
     "nesting": deep_properties,
-    **{
-        check: lambda shape, _, find=find: find(shape)
-        for check, find in {
-            "array-items": arrays_without_items,
-            "listed-array-items": partial(arrays_without_items, is_listed=True),
-            "single-types": type_lists,
-            "text-enums": enums_beyond_text,
-            "filled-enums": empty_choices,
-            "schema-objects": boolean_schemas,
-            "closed-objects": open_objects,
-            "required-properties": optional_properties,
-        }.items()
-    },
+    "array-items": arrays_without_items,
+    "listed-array-items": partial(arrays_without_items, is_listed=True),
+    "single-types": type_lists,
+    "text-enums": enums_beyond_text,
+    "filled-enums": empty_choices,
+    "schema-objects": boolean_schemas,
+    "closed-objects": open_objects,
+    "required-properties": optional_properties,
 }
+"""Each takes a walked schema, and what its limit takes where that has a size."""
 
 
 def _limit_hits(audience: Audience, *, words: Mapping[str, Any]) -> Iterator[Hit]:
