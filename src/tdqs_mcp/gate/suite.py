@@ -25,6 +25,7 @@ from tdqs_mcp.results.findings import Outcome, Severity
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier, Ungraded, tier_of
 from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.linter_rules import MCPTEST_LONGEST, MCPTEST_SHORTEST
 from tdqs_mcp.rules.registry import RuleSelection
 
 _OF_ONE = re.compile(r"""(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?:\.(?P<field>[a-z]+))?""")
@@ -299,16 +300,8 @@ def _decimal(value: Fraction) -> str:
     return f"{thousandths // 1000}.{thousandths % 1000:03d}".rstrip("0").rstrip(".")
 
 
-SHORTEST = 20
-"""Characters below which a description says nothing (DESC-001)."""
-
-
 AMPLE = 100
 """Characters from which a description is long enough: one full sentence."""
-
-
-LONGEST = 500
-"""Characters above which a description is too long (DESC-002)."""
 
 
 FULL = 1000
@@ -327,9 +320,9 @@ def mcptest_score(subject: Subject) -> Fraction:
     says_result = signals.has_output_schema or Cue.RETURN in subject.prose.cues
     thousandths = (
         FULL if length else 0,
-        0 if length < SHORTEST else FULL * min(length, AMPLE) // AMPLE,
+        0 if length < MCPTEST_SHORTEST else FULL * min(length, AMPLE) // AMPLE,
         FULL * described // count if count else FULL,
-        FULL * LONGEST // max(length, LONGEST) if length else 0,
+        FULL * MCPTEST_LONGEST // max(length, MCPTEST_LONGEST) if length else 0,
         FULL if says_result else 0,
         FULL if signals.has_hints else 0,
     )

@@ -7,6 +7,7 @@ from tdqs_mcp.facts.schema import signals
 from tdqs_mcp.facts.schema.walk import free_objects, unused_definitions
 from tdqs_mcp.facts.spelling import first_of, words_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.effects import MAX_QUOTE
 from tdqs_mcp.facts.text.steering import mentioned_when_retired
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset import relations
@@ -15,7 +16,7 @@ from tdqs_mcp.facts.toolset.relations import OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import stated_tool_count, unknown_parameters, unknown_tools, unknown_words
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.linter_rules import duplicate_tools
-from tdqs_mcp.rules.rule import Hit, rule
+from tdqs_mcp.rules.rule import MAX_NAMED, Hit, rule
 
 TOOL_BUDGET = 800
 """Tokens of one tool: 9% of 1,649 real tools cost more, whose median is 189; mcp-toolgauge draws the line here,
@@ -181,12 +182,6 @@ def _by_size(parts: Mapping[str, int]) -> str:
 def _tools(count: int) -> str:
     return "1 tool" if count == 1 else f"{count} tools"
 
-
-MAX_NAMED = 5
-"""Names that one message lists."""
-
-MAX_QUOTE = 80
-"""Characters of a sentence that a message quotes."""
 
 SHARED = {
     OverlapKind.DEFINITION: "has the same description and parameters as",

@@ -18,7 +18,7 @@ from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.relations import duplicate_names
 from tdqs_mcp.model import Catalog, ListedPrompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.rule import MCPTEST, PLAYGROUND, Hit, foreign_rule, rule
+from tdqs_mcp.rules.rule import MAX_NAMED, MCPTEST, PLAYGROUND, Hit, foreign_rule, rule
 
 MCPTEST_SHORTEST = 20
 """Characters of a description (DESC-001)."""
@@ -26,11 +26,8 @@ MCPTEST_SHORTEST = 20
 MCPTEST_LONGEST = 500
 """Characters of a description (DESC-002)."""
 
-MAX_LISTED = 5
-"""Values that a message spells out."""
-
 MAX_VALUE = 40
-"""Characters of each."""
+"""Characters of a value that a message spells out."""
 
 _mcptest = partial(foreign_rule, "mcptest", MCPTEST, persona=Persona.AUDITOR)
 """A rule that mcptest has under a code."""
@@ -322,7 +319,7 @@ def _is_free_text(schema: Any) -> bool:  # noqa: ANN401  # any JSON value
 
 
 def _listed(values: list[str]) -> str:
-    return first_of([value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…" for value in values], MAX_LISTED)
+    return first_of([value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…" for value in values], MAX_NAMED)
 
 
 _USUAL_NAME = lazy_pattern(r"[A-Za-z][A-Za-z0-9_-]*")
