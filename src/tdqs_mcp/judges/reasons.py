@@ -149,7 +149,10 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
         yield "restates", [_cut(lead)]
     elif 0 < len(beyond) <= MAX_NAMES and lead.isascii():
         yield "beyond", beyond
-    particular = [word for word in beyond if word.isalpha() and not effect_of(word) and _is_particular(word, subject)]
+    # words that neither the names of the server's tools nor texts about any tool have
+    common = subject.sibling_words | generic_stems()
+    alone = (word for word in beyond if common.isdisjoint((word, stem(word))))
+    particular = [word for word in alone if word.isalpha() and not effect_of(word)]
     if len(particular) > 1:
         yield "particular", particular
     first = next(iter(words_of(lead[lead_in_length(lead) :])), "")
@@ -157,12 +160,6 @@ def _purpose(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[
         yield "noun_first", ()
     if subject.prose.has_vague_verb and subject.prose.opens_with_verb and subject.prose.verb:
         yield "vague_verb", [subject.prose.verb]
-
-
-def _is_particular(word: str, subject: Subject) -> bool:
-    """Neither the names of the server's tools nor texts about any tool have the word."""
-    forms = (word, stem(word))
-    return subject.sibling_words.isdisjoint(forms) and generic_stems().isdisjoint(forms)
 
 
 def _usage(subject: Subject, readings: Sequence[SentenceReading]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -111,7 +111,8 @@ def finish_skill(
         judge=judge,
         verdict=graded,
         judgements=decided if isinstance(graded, Ungraded) else graded.judgements,
-        average=_average(scores) if scores else None,
+        # the mean of 1-5 on MCPBundles' scale 0-2, in hundredths
+        average=round_half_up(10 * (sum(scores.values()) - len(scores)), 2 * len(scores)) if scores else None,
         label=Label.BAD if is_bad else _skill_label(scores) if scores else None,
         smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
         credentials=sentence or ("the judge holds so" if says_so else None),
@@ -129,12 +130,6 @@ def _skill_label(scores: Mapping[str, int]) -> Label:
     """Good only where nothing needs improvement: MCPBundles has three labels for skills, and publishes no bounds."""
     worst = min(scores.values())
     return Label.BAD if worst < SMELL_BELOW else Label.ACCEPTABLE if worst <= IMPROVABLE else Label.GOOD
-
-
-def _average(scores: Mapping[str, int]) -> int:
-    """The mean of scores 1-5 on MCPBundles' scale 0-2, in hundredths."""
-    count = len(scores)
-    return round_half_up(10 * (sum(scores.values()) - count), 2 * count)
 
 
 def _labeled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: JudgeStamp, spec: str) -> LabeledTool:
