@@ -22,7 +22,6 @@ from tdqs_mcp.results.improvements import (
     DRAFT,
     GROWTH,
     OFFLINE,
-    LeftOut,
     Patch,
     Question,
     Rewrite,
@@ -473,10 +472,7 @@ class Fixed:
     changes: tuple[str, ...]
     """Each change that was written: the tool and the place in its definition."""
 
-    left_out: tuple[LeftOut, ...] = ()
-    problems: tuple[str, ...] = ()
-    diff: bytes = b""
-    """The changes as a unified diff."""
+    patch: Patch
 
 
 def fix(
@@ -488,22 +484,21 @@ def fix(
     """
     fixes = find_fixes(measure(catalog), lambda measured: find(measured, policy).findings)
     rewrites = list(map(rewrite_review.review, fixes))
-    problems: tuple[str, ...] = ()
     parsed = parse_locator(locator)
     if source is None and isinstance(parsed, File) and catalog.content is None:  # a folder or a file of code
         source = Path(parsed.path)
     if source is not None:
         patch, root = patch_sources(source, rewrites)
         files = {root / name: content for name, content in patch.files.items()}
-        diff = patch.diff
-        place, left_out, problems = source, patch.left_out, patch.problems
+        place = source
     else:
         if not isinstance(parsed, File) or parsed.path == "-" or catalog.content is None:
             raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
         place = Path(parsed.path)
         content, left_out = write_json(catalog.content, rewrites)
-        files, diff = {place: content}, patch_json(catalog.content, rewrites, name=parsed.path).diff
-    left = {(item.tool, item.path) for item in left_out}
+        files, patch = {place: content}, patch_json(catalog.content, rewrites, name=parsed.path)
+        patch = replace(patch, left_out=left_out, problems=())
+    left = {(item.tool, item.path) for item in patch.left_out}
     applied = [
         (rewrite, [change for change in rewrite.changes if (rewrite.name, change.path) not in left])
         for rewrite in rewrites
@@ -512,11 +507,4 @@ def fix(
     changes = tuple(f"{rewrite.name} {change.path}" for rewrite, changes in applied for change in changes)
     for path, content in files.items() if is_written and (source is not None or changes) else ():
         write_bytes(path, content)
-    return Fixed(
-        catalog=apply(catalog, definitions),
-        place=place,
-        changes=changes,
-        left_out=left_out,
-        problems=problems,
-        diff=diff,
-    )
+    return Fixed(catalog=apply(catalog, definitions), place=place, changes=changes, patch=patch)

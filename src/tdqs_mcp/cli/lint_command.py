@@ -227,16 +227,16 @@ def _fixed(locator: str, catalog: Catalog, policy: Policy, source: Path | None, 
     from tdqs_mcp.app.improving import fix  # noqa: PLC0415  # linting alone goes without rewriting
 
     fixed = fix(catalog, locator, policy, source=source, is_written=is_written)
-    for problem in fixed.problems:
+    for problem in fixed.patch.problems:
         runner.warn(problem)
-    runner.tell_left(fixed.left_out)
+    runner.tell_left(fixed.patch.left_out)
     return fixed
 
 
 def _print_fixes(places: Sequence[str], catalogs: Sequence[Catalog], policy: Policy, source: Path | None) -> bool:
     """Print the diff of all fixes, and say on standard error what is left; return whether there is any."""
     pairs = zip(places, catalogs, strict=True)
-    diffs = [_fixed(place, catalog, policy, source, is_written=False).diff for place, catalog in pairs]
+    diffs = [_fixed(place, catalog, policy, source, is_written=False).patch.diff for place, catalog in pairs]
     if diffs and not any(diffs):
         click.echo(f"nothing to fix in {', '.join(map(runner.shown_locator, places))}", err=True)
     for diff in diffs if sys.stdout.isatty() else ():
