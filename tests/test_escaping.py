@@ -123,7 +123,7 @@ def test_an_agent_gets_every_foreign_text_between_marks():
             ).content
             for is_drafted in (False, True)
         ),
-        *rewrite_page(rewrites, is_full=True, goal=35).lines,
+        *rewrite_page(rewrites, is_full=True, goal=35).content["rewrites"],
     ]
     foreign = [text for each in said for text in strings(each) if isinstance(text, str) and "zq" in text.lower()]
     assert len(foreign) > 100

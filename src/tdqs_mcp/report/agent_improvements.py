@@ -149,21 +149,14 @@ class RewritePage:
     """Rewrites that one answer has room for, and how they are shown."""
 
     rewrites: list[Rewrite]
-    lines: list[dict[str, Any]]
     listed: list[Rewrite]
-    """Those of the lines."""
-
-    dropped: list[dict[str, Any]]
-    """Sentences that several drafts leave out, each once with its tools."""
+    """Those that have a line."""
 
     unlisted: int
     """Rewrites that are taken, and for whose lines there is no room."""
 
-    hints: list[dict[str, Any]]
-    """Hints that change where nothing else does, each set once."""
-
-    finished: int
-    """Drafts of the caller that reach the goal without a doubt, and need no line."""
+    content: Mapping[str, Any]
+    """Their part of the answer."""
 
 
 def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool, goal: int) -> RewritePage:
@@ -185,15 +178,18 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool, goal: int) -> Re
         if not is_full and (hints := _only_hints(rewrite)):
             groups.setdefault(hints, []).append(fence_name(rewrite.name))
     pairs = [pair for pair in zip(visible, lines, strict=False) if is_full or not _only_hints(pair[0])]
-    visible_lines = [line for _, line in pairs]
+    visible_lines, page = [line for _, line in pairs], ordered if is_own else visible[: len(lines)]
+    parts = {
+        "alsoDone": len(ordered) - len(visible),  # drafts that reach the goal, and need no line
+        "unproven": _unproven(page),
+        "sharedDropped": [] if is_full else _shared_drops(visible_lines),
+        "hintsOnly": [{"hints": hints, "tools": names} for hints, names in groups.items()],
+    }
     return RewritePage(
-        rewrites=ordered if is_own else visible[: len(lines)],
-        lines=visible_lines,
-        dropped=[] if is_full else _shared_drops(visible_lines),
+        rewrites=page,
         listed=[rewrite for rewrite, _ in pairs],
         unlisted=sum(is_full or not _only_hints(rewrite) for rewrite in visible[len(lines) :]) if is_own else 0,
-        hints=[{"hints": hints, "tools": names} for hints, names in groups.items()],
-        finished=len(ordered) - len(visible),
+        content={"rewrites": visible_lines, **{key: part for key, part in parts.items() if part}},
     )
 
 
@@ -322,11 +318,7 @@ def rewrite_answer(
         "catalog": catalogs[0],
         "newCatalog": catalogs[1],
         **numbers,
-        "rewrites": page.lines,
-        **({"alsoDone": page.finished} if page.finished else {}),
-        **({"unproven": unproven} if (unproven := _unproven(page.rewrites)) else {}),
-        **({"sharedDropped": page.dropped} if page.dropped else {}),
-        **({"hintsOnly": page.hints} if page.hints else {}),
+        **page.content,
         **fixes,
         **({"lowest": lowest} if lowest else {}),
         **({"alsoBelow": by_weakest} if by_weakest else {}),
