@@ -9,6 +9,7 @@ from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.spelling import words_of
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.words import content_stems, numbers_of
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_answers import (
     JUDGE,
     MAX_BELOW,
@@ -31,7 +32,7 @@ from tdqs_mcp.report.server_advice import contradictions
 from tdqs_mcp.results.comparisons import Comparison, Difference, Impact
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Severity
-from tdqs_mcp.results.improvements import DRAFT, Change, Goal, Question, Rewrite, Unused
+from tdqs_mcp.results.improvements import DRAFT, Change, Question, Rewrite, RewriteReport, Unused
 from tdqs_mcp.results.scores import ToolScore, unjudged
 from tdqs_mcp.results.verdicts import HOST
 
@@ -266,28 +267,47 @@ def _only_hints(rewrite: Rewrite) -> str:
     return ", ".join(f"{name} {str(value).lower()}" for name, value in hints.items()) if is_plain else ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """Rewrites, and what they make of the catalog."""
+
+    report: RewriteReport
+    page: RewritePage
+    left: int
+    """Tools with a rewrite that the page has no room for."""
+
+    improved: Catalog
+    comparison: Comparison | None
+    """With the catalog before all rewrites, by the offline judge; None where another one is asked."""
+
+    questions: tuple[Question, ...]
+
+    @property
+    def overall(self) -> int:
+        """The overall score with the rewrites, in tenths; 0 without one."""
+        return (self.comparison.new.rollup.overall or 0) if self.comparison else 0
+
+
 def rewrite_answer(
-    page: RewritePage,
+    suggestion: Suggestion,
     *,
     catalogs: tuple[str, str],
     base: str,
-    comparison: Comparison | None,
     goal: int,
     problems: Sequence[str],
     for_instructions: str,
-    questions: Sequence[Question],
     unused: Sequence[Unused],
-    remaining: int,
-    with_answers: Goal | None,
     patch: str,
     next_step: str,
-    card: Mapping[str, Any] | None,
+    has_card: bool,
 ) -> AgentAnswer:
     """Return drafts with their doubts, those that gain most per token first, and what only the author knows.
 
     `catalogs` are the old and the new one. All numbers are those of the comparison with the catalog `base`, an estimate
-    by the offline judge: another would have to read all tools. For `remaining` tools with a rewrite there was no room.
+    by the offline judge: another would have to read all tools.
     """
+    page, comparison, questions = suggestion.page, suggestion.comparison, suggestion.questions
+    with_answers = suggestion.report.goal
     numbers: dict[str, Any] = {}
     lowest: list[dict[str, Any]] = []
     by_weakest: dict[str, list[str]] = {}
@@ -325,7 +345,7 @@ def rewrite_answer(
         **({"forInstructions": fence_advice(for_instructions, MAX_MESSAGE)} if for_instructions else {}),
         "questions": question_lines(questions),
         "unused": [answer(source, limit=MAX_MESSAGE) for source in unused],
-        "remaining": remaining,
+        "remaining": suggestion.left,
         **(answer(with_answers, only="with_answers answers_needed") if with_answers and questions else {}),
         "difference": f"tdqs://catalogs/{catalogs[1]}/difference",
         **({"patch": patch} if patch else {}),
@@ -341,7 +361,7 @@ def rewrite_answer(
     )
     if page.unlisted:
         content["more"] = {**content.get("more", {}), "rewrites": page.unlisted}
-    return AgentAnswer(content=content, card=card)
+    return AgentAnswer(content=content, card=rewrite_card(page.listed) if has_card else None)
 
 
 def rewrite_card(rewrites: Iterable[Rewrite]) -> dict[str, Any]:

@@ -17,11 +17,10 @@ from tdqs_mcp.report.agent_answers import AgentAnswer, Window
 from tdqs_mcp.report.agent_improvements import (
     BETTER,
     WORSE,
-    RewritePage,
+    Suggestion,
     compare_answer,
     in_order,
     rewrite_answer,
-    rewrite_card,
     rewrite_page,
     verdict_of,
 )
@@ -86,28 +85,6 @@ class _Request:
         return replace(self, state=self.state.with_answers(material), material=merged(self.material, material))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Suggestion:
-    """Rewrites, and what they make of the catalog."""
-
-    report: RewriteReport
-    page: RewritePage
-    left: int
-    """Tools with a rewrite that the page has no room for."""
-
-    improved: Catalog
-    comparison: Comparison | None
-    """With the catalog before all rewrites, by the offline judge; None where another one is asked."""
-
-    questions: tuple[Question, ...]
-    draft: Draft
-
-    @property
-    def overall(self) -> int:
-        """The overall score with the rewrites, in tenths; 0 without one."""
-        return (self.comparison.new.rollup.overall or 0) if self.comparison else 0
-
-
 class RewriteTools(ToolGroup):
     """Better definitions, each compared with what was there."""
 
@@ -158,7 +135,7 @@ class RewriteTools(ToolGroup):
         # One count for the whole call, as the protocol wants it to grow; where the client is asked between two calls, a
         # report would come again with each of them.
         progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
-        suggestion = await self._suggest(call, request, progress, is_full=detail == "full")
+        suggestion, draft_state = await self._suggest(call, request, progress, is_full=detail == "full")
         asked_catalogs = self._context.memory.asked_catalogs
         is_new = key not in asked_catalogs or self._context.resumed(call) is not None
         questions: tuple[Question, ...] = ()
@@ -167,33 +144,29 @@ class RewriteTools(ToolGroup):
             asked_catalogs[key] = True
         if answers := await progress.during(ask_user(call, questions, catalog=key)):
             request = request.with_answers(answers)
-            suggestion = await self._suggest(call, request, progress, is_full=detail == "full")
+            suggestion, draft_state = await self._suggest(call, request, progress, is_full=detail == "full")
         page, comparison = suggestion.page, suggestion.comparison
         is_offline = request.judge == HOST and comparison is not None and comparison.new.judge.id != HOST
         note = "Your verdicts are not complete, so the numbers are the offline judge's. " if is_offline else ""
-        new = self._context.keep_draft(suggestion.improved, suggestion.draft, questions=suggestion.questions)
+        new = self._context.keep_draft(suggestion.improved, draft_state, questions=suggestion.questions)
         patch = self._context.patch(state.origin, page.rewrites) if detail == "full" else ""
         return rewrite_answer(
-            page,
+            suggestion,
             catalogs=(key, new),
             base=self._base_of(request),
-            comparison=comparison,
             goal=request.goal,
             problems=[item for item in (comparison.problems if comparison else ()) if item not in state.problems],
             for_instructions="" if state.rewritten else suggestion.report.for_instructions,
-            questions=suggestion.questions,
             unused=unused_by_all(suggestion.report.rewrites) if request.material else (),
-            remaining=suggestion.left,
-            with_answers=suggestion.report.goal,
             patch=fence_exact(patch) if patch else "",
             next_step=unreachable + unread + strange + note + _after_rewrite(suggestion, request, new=new),
-            card=rewrite_card(page.listed) if client_supports_apps(call) else None,
+            has_card=client_supports_apps(call),
         )
 
     async def _suggest(
         self, call: CallContext, request: "_Request", progress: Progress, *, is_full: bool
-    ) -> "_Suggestion":
-        """Return the rewrites that one answer has room for, and what is left to ask."""
+    ) -> tuple[Suggestion, Draft]:
+        """Return the rewrites that one answer has room for with what is left to ask, and how they came about."""
         names, state = request.names, request.state
         try:
             report = await self._rewrite(call, request, progress)
@@ -212,20 +185,15 @@ class RewriteTools(ToolGroup):
             visible = _scored(page.rewrites, comparison)
             page = rewrite_page(visible, is_full=is_full, goal=request.goal)
             rewrites = tuple({item.index: item for item in (*rewrites, *visible)}.values())
-        suggestion = _Suggestion(
-            report=report,
-            page=page,
-            left=left,
-            improved=improved,
-            comparison=comparison,
-            questions=(),
-            # An answer about several tools holds for those that were asked about, not for those of a later question.
-            draft=replace(
-                state,
-                answers=request.material if left else {},
-                rewritten=state.rewritten | {item.name for item in page.rewrites if item.changes},
-                problems=state.problems.union(comparison.problems if comparison else ()),
-            ),
+        suggestion = Suggestion(
+            report=report, page=page, left=left, improved=improved, comparison=comparison, questions=()
+        )
+        # An answer about several tools holds for those that were asked about, not for those of a later question.
+        draft = replace(
+            state,
+            answers=request.material if left else {},
+            rewritten=state.rewritten | {item.name for item in page.rewrites if item.changes},
+            problems=state.problems.union(comparison.problems if comparison else ()),
         )
         is_done = suggestion.overall >= request.goal and not names
         # Who names tools is asked about them; else the author is asked about what is below the target.
@@ -238,7 +206,8 @@ class RewriteTools(ToolGroup):
         ]
         first = () if is_done else questions[:QUESTIONS_AT_ONCE]
         # Who drafts has seen the questions of the call before.
-        return replace(suggestion, questions=tuple(q for q in first if not (request.drafts and q.id in state.put)))
+        put = tuple(question for question in first if not (request.drafts and question.id in state.put))
+        return replace(suggestion, questions=put), draft
 
     async def _compare(self, request: "_Request", improved: Catalog) -> Comparison:
         """Return what the rewrites make of the catalog before all drafts, as the offline judge estimates it.
@@ -409,7 +378,7 @@ def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
     ]
 
 
-def _after_rewrite(suggestion: _Suggestion, request: _Request, *, new: str) -> str:
+def _after_rewrite(suggestion: Suggestion, request: _Request, *, new: str) -> str:
     """The next step after drafts were checked or made."""
     rewrites, left, old = suggestion.page.rewrites, suggestion.left, request.state.origin
     if not suggestion.report.rewrites:
