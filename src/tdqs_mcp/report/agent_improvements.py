@@ -268,7 +268,7 @@ def _only_hints(rewrite: Rewrite) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
+class SuggestedRewrites:
     """Rewrites, and what they make of the catalog."""
 
     report: RewriteReport
@@ -289,7 +289,7 @@ class Suggestion:
 
 
 def rewrite_answer(
-    suggestion: Suggestion,
+    suggestion: SuggestedRewrites,
     *,
     catalogs: tuple[str, str],
     base: str,

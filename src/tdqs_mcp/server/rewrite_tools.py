@@ -17,7 +17,7 @@ from tdqs_mcp.report.agent_answers import AgentAnswer, Window
 from tdqs_mcp.report.agent_improvements import (
     BETTER,
     WORSE,
-    Suggestion,
+    SuggestedRewrites,
     compare_answer,
     in_order,
     rewrite_answer,
@@ -165,7 +165,7 @@ class RewriteTools(ToolGroup):
 
     async def _suggest(
         self, call: CallContext, request: "_Request", progress: Progress, *, is_full: bool
-    ) -> tuple[Suggestion, Draft]:
+    ) -> tuple[SuggestedRewrites, Draft]:
         """Return the rewrites that one answer has room for with what is left to ask, and how they came about."""
         names, state = request.names, request.state
         try:
@@ -185,7 +185,7 @@ class RewriteTools(ToolGroup):
             visible = _scored(page.rewrites, comparison)
             page = rewrite_page(visible, is_full=is_full, goal=request.goal)
             rewrites = tuple({item.index: item for item in (*rewrites, *visible)}.values())
-        suggestion = Suggestion(
+        suggestion = SuggestedRewrites(
             report=report, page=page, left=left, improved=improved, comparison=comparison, questions=()
         )
         # An answer about several tools holds for those that were asked about, not for those of a later question.
@@ -378,7 +378,7 @@ def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
     ]
 
 
-def _after_rewrite(suggestion: Suggestion, request: _Request, *, new: str) -> str:
+def _after_rewrite(suggestion: SuggestedRewrites, request: _Request, *, new: str) -> str:
     """The next step after drafts were checked or made."""
     rewrites, left, old = suggestion.page.rewrites, suggestion.left, request.state.origin
     if not suggestion.report.rewrites:
