@@ -147,10 +147,8 @@ def preview_of(options: JudgeChoice) -> tuple[Judge, Ledger]:
 
 def tell_usage() -> None:
     """Print what each model used and cost on standard error: the cache may make the next run cheaper."""
-    for meter, by, _ in runner.command_run().meters:
-        usage = used(meter)
-        if usage and usage.requests:
-            click.echo(usage_line(usage, by=by), err=True)
+    for line in _usage_notes(runner.command_run().meters)[:-1]:
+        click.echo(line, err=True)
 
 
 def read_answers(file: Path, options: JudgeChoice) -> object:

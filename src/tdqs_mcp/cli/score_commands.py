@@ -298,31 +298,16 @@ def _score_definitions(run: _Run) -> None:
     judge = run.judge()
     use, lost = _scorer(run, judge, policy), run.undiscovered(judge)
     if options.is_tiered:
-        if options.attestation:
-            use = partial(_attested, use=use, path=options.attestation, key=options.key, code=code)
         _score_tiers(run, use, code, lost=lost)
         return
     results = run.each(use, undiscovered=lost)
     tell_usage()
-    run.page.show(
-        results,
-        runner.views(score_report.skill_blocks) if options.rubric == SKILL else runner.views(score_report.label_blocks),
-    )
+    blocks = score_report.skill_blocks if options.rubric == SKILL else score_report.label_blocks
+    run.page.show(results, runner.views(blocks))
     has_no_tools, needs_model = any(result and result.discovery_status for result in results), judge is None
     left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model and options.rubric != _SMELLS else runner.OPEN
     gate: Callable[[Any], Outcome] = partial(is_good, bar=Label(options.fail_under)) if options.fail_under else labeled
     runner.end(results, gate, left_open=left_open)
-
-
-def _attested(
-    catalog: Catalog, *, use: Callable[[Catalog], ServerScore], path: Path, key: Path | None, code: CodeReport | None
-) -> ServerScore:
-    """The score, after an attestation of it is written."""
-    from tdqs_mcp.app.gating import write_attestation  # noqa: PLC0415  # most scores are not signed
-
-    score = use(catalog)
-    write_attestation(path, catalog, score, key=key, code=code)
-    return score
 
 
 def _review(run: _Run) -> None:
@@ -404,6 +389,10 @@ def _score_tiers(
         tools.extend(match_tools([tool.name for tool in catalog.tools], options.tools or ()))
         score = use(catalog)
         catalogs.append(catalog)
+        if options.attestation:
+            from tdqs_mcp.app.gating import write_attestation  # noqa: PLC0415  # most scores are not signed
+
+            write_attestation(options.attestation, catalog, score, key=options.key, code=code)
         return score
 
     scores = run.each(score_catalog, undiscovered=lost)
