@@ -44,8 +44,7 @@ PAGE_BUDGET = 24_000
 """Characters of the entries in one answer, so that an agent's context can hold it."""
 
 Scored: TypeAlias = ServerScore | LabelScore
-GradedTool: TypeAlias = ToolScore | LabeledTool
-AnyTool: TypeAlias = GradedTool | UngradedTool
+AnyTool: TypeAlias = ToolScore | LabeledTool | UngradedTool
 Part: TypeAlias = Literal["tools", "coherence", "shadowing", "skill", "code", "plans"]
 Entry = TypeVar("Entry")
 

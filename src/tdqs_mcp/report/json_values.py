@@ -102,8 +102,6 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
         return lambda value, text: fence_json(value) if text is fence else clean(value, well_formed)
     if Trait.ADVICE in marks:
         return _nullable(lambda value, text: fence_advice(value, limit) if text is fence else text(value, limit))
-    if Trait.ENCODED in marks:
-        return lambda value, _: value
     unit = next((mark for mark in marks if isinstance(mark, Unit)), None)
     if unit:
         return _nullable(_number(unit))

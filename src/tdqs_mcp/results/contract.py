@@ -94,7 +94,6 @@ class Trait(Enum):
     INTERNAL = "not part of the contract"
     INLINE = "its members become members of the class"
     AS_JSON = "for an agent: JSON text between the marks, which gives the exact value back"
-    ENCODED = "JSON values already"
     ADVICE = "our own words, which quote what is foreign; for an agent: without marks where that is plain words only"
 
 
@@ -102,9 +101,6 @@ Internal = Annotated[T, Trait.INTERNAL]
 Inline = Annotated[T, Trait.INLINE]
 
 Advice = Annotated[T, Trait.ADVICE]
-
-Encoded = Annotated[dict[str, Any], Trait.ENCODED]
-"""JSON that is ready: it is neither escaped nor fenced again."""
 
 Tenths = Annotated[int, Unit(divisor=10, low=1, high=5, says="A score with one decimal, 1.0-5.0")]
 Point = Annotated[int, Unit(low=1, high=5)]
@@ -318,8 +314,6 @@ class _SchemaBuilder:
     def of(self, annotation: Any) -> dict[str, Any]:  # noqa: ANN401  # any type
         """Return the schema of any type that a member may have."""
         kind, marks = unwrap(annotation)
-        if Trait.ENCODED in marks:
-            return {"type": "object"}
         only = next((mark.names for mark in reversed(marks) if isinstance(mark, Only)), None)
         schemas = [self._option(option, only, marks) for option in options(kind) if option is not Absent]
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
