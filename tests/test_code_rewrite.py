@@ -1,6 +1,8 @@
 """Better definitions from code: statements with file and line, hints, and the questions that are left."""
 
 import json
+import shutil
+import subprocess
 from textwrap import dedent
 
 import pytest
@@ -112,7 +114,7 @@ SENTENCES = {
     ),
     "a list": (
         'return [{"depth": each, "tide": 2} for each in os.listdir(berth)]',
-        "Look at a berth.",
+        "Look at a berth of the harbour.",
         {"berth": TEXT},
         "Returns a list of objects with `depth` and `tide`.",
     ),
@@ -275,7 +277,9 @@ def test_an_error_about_a_tool_s_own_parameter_is_said_though_all_tools_have_it(
     tools = [f"@server.tool()\ndef read_{name}(berth_name: str):\n    return check(berth_name)\n" for name in "abcd"]
     body = "def check(berth):\n    if berth not in BERTHS:\n        raise ValueError(f\"'{berth}' not found in the plan.\")\n"
     code = write(f"{body}    return 1\n\n" + "\n".join(tools))
-    rewrites = rewrite(code, *(define(f"read_{name}", f"Read the tide {name}.", berth_name=TEXT) for name in "abcd"))
+    text = "Read {} of a berth. Use it before a boat is moored there."
+    things = zip("abcd", ("depth", "flag", "tide", "keeper"), strict=True)
+    rewrites = rewrite(code, *(define(f"read_{name}", text.format(thing), berth_name=TEXT) for name, thing in things))
     assert [statements(rewritten) for rewritten in rewrites] == [
         ["Fails if the `berth_name` is not found in the plan."]
     ] * 4
@@ -400,7 +404,7 @@ def test_a_text_of_which_nothing_is_known_leaves_the_question_open(write):
 def test_of_several_results_only_what_is_true_is_said(write, case):
     body, sentences = TEXTS[case]
     code = write(f"@server.tool()\ndef work(berth: str):\n    {body}\n")
-    (rewritten,) = rewrite(code, define("work", "Look at a berth.", berth=TEXT))
+    (rewritten,) = rewrite(code, define("work", "Look at a berth of the harbour.", berth=TEXT))
     assert statements(rewritten) == sentences
 
 
@@ -903,7 +907,9 @@ def test_an_error_is_told_where_it_names_a_nested_parameter_or_the_thing_but_not
     """)
     entry = {"type": "object", "properties": {"shipName": TEXT, "text": TEXT}}
     notes = {"type": "array", "items": entry}
-    [rewritten] = rewrite(code, define("add_notes", "Attach remarks in bulk.", notes=notes, side=TEXT))
+    [rewritten] = rewrite(
+        code, define("add_notes", "Attach remarks to ships in bulk, after a tour of the quay.", notes=notes, side=TEXT)
+    )
     assert statements(rewritten) == ["Fails if the ship of that name is not moored."]
 
 
@@ -1239,6 +1245,50 @@ def test_keys_of_the_result_are_not_told_beside_others(write, sentence, added):
     code = write("@server.tool()\ndef work(path: str):\n    return {'berth_name': path, 'depth': len(path)}\n")
     (rewritten,) = rewrite(code, define("work", f"Look at a berth. {sentence}", path=TEXT))
     assert [text for text in statements(rewritten) if "depth" in text] == added
+
+
+def test_a_sentence_of_the_code_with_which_the_tool_scores_lower_is_left_out(write):
+    code = write(
+        '@server.tool()\ndef work(berth: str):\n    return [{"depth": x, "tide": 2} for x in os.listdir(berth)]\n'
+    )
+    (rewritten,) = rewrite(code, define("work", "Look at a berth.", berth=TEXT))
+    assert statements(rewritten) == []
+    assert rewritten.after.tdqs >= rewritten.before.tdqs
+    assert rewritten.definition["annotations"]["readOnlyHint"] is True
+
+
+def test_no_result_is_told_beside_a_text_that_lists_other_fields_and_a_question_quotes_both(write):
+    code = write("@server.tool()\ndef tides(day: int):\n    return {'time': day, 'low': 1, 'high': 2}\n")
+    text = "Show the tides, as a list of hours with `min`, `max` and `rain`."
+    (rewritten,) = rewrite(code, define("tides", text, day=NUMBER))
+    assert statements(rewritten) == []
+    assert {question.id: question.text for question in rewritten.questions}["tides.conflict.returns"] == (
+        f"`tides`: {text!r}, but the code that starts at server.py:9 returns time, low, high: which of them holds?"
+    )
+    agreeing = define("tides", "Show the tides of a `day` and of a `port`, with `low` and `high`.", day=NUMBER)
+    assert "tides.conflict.returns" not in questions(code, agreeing)
+
+
+@pytest.mark.process
+def test_what_a_rewrite_proposes_of_code_is_no_regression_once_it_is_applied(write, command, tmp_path, monkeypatch):
+    write("""
+        @server.tool()
+        def export(path: str, format: str = "json") -> str:
+            "Writes the tides to a file. Formats: json, csv."
+            if format not in ("json", "csv"):
+                raise ValueError("format must be json or csv")
+            open(path, "w").write(format)
+            return "ok"
+    """)
+    old = tmp_path.with_name("old")
+    shutil.copytree(tmp_path, old)
+    monkeypatch.chdir(tmp_path)
+    assert command("rewrite", ".", "--write", "x.patch").returncode == 0
+    subprocess.run(["git", "apply", "x.patch"], check=True)
+    done = command("compare", old, ".", "--fail-on-regression")
+    assert b"new: Format must be json or csv." in done.stdout
+    assert b"TDQ124" in done.stdout
+    assert done.returncode == 0, done.stdout
 
 
 def questions(code, *tools):

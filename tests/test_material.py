@@ -343,6 +343,24 @@ def test_what_contradicts_schema_name_or_other_material_stands_with_the_remark_a
     assert all(claim.conflict for claim in claims)
 
 
+KEPT = tool("remove_plant", "Marks a plant as dead; its history stays available.", takes(plant={"type": "string"}))
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_conflict"),
+    [
+        ("The history is deleted too and cannot be restored.", True),
+        ("The history is kept, the label is deleted.", False),
+        ("With `force` the history is deleted too, but only then.", False),
+    ],
+)
+def test_an_answer_that_a_thing_is_lost_is_shown_beside_the_sentence_that_keeps_it(answer, is_conflict):
+    found = rewritten({"answers": {"remove_plant.behavior": answer}}, tools=[KEPT])["remove_plant"]
+    conflicts = [question.text for question in found.questions if question.about == "conflict"]
+    sides = f"says {answer!r}, but the description says {KEPT['description']!r}"
+    assert [sides in text for text in conflicts] == [True] * is_conflict
+
+
 SORTED = tool(
     "list_files",
     "Lists files.",

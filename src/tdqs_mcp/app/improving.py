@@ -94,6 +94,9 @@ async def rewrite(
     fixed, fixed_findings, own = await grade(measured, fixes, findings, before)
     settled = _settled_proposals(fixed, chosen, checker, growth=growth)
     start, latest_findings, base = await grade(fixed, settled, fixed_findings, own)
+    while lowering := rewrite_review.without_lowering(settled, own, base):
+        settled |= lowering
+        start, latest_findings, base = await grade(fixed, settled, fixed_findings, own)
     proposals = [rewrite_review.admit(item) for item in propose(start, growth=growth)]
     rewrites, tried = await _accept_proposals(start, proposals, base, findings=latest_findings, judge=judge, spec=spec)
     for stage in (settled, fixes):
@@ -184,7 +187,7 @@ async def _grade_proposed(
 def _settled_proposals(
     measured: Measured, chosen: AbstractSet[int], checker: DraftChecker, *, growth: int
 ) -> dict[int, Proposal]:
-    """Return the author's words, then what code and siblings say, by the tool's index, whatever a judge makes of it."""
+    """Return the author's words, then what code and siblings say, by the tool's index."""
     proven = code_statements(measured, growth=growth)
     borrowed = borrowed_statements(measured)
     proposals = []

@@ -299,8 +299,9 @@ TOKENS = "TDQ4"
 def _regressions(comparison: Comparison) -> Iterator[str]:
     """A lower overall tier, a changed tool with a lower TDQS, breaking and dangerous changes, errors and warnings.
 
-    A first description has findings that an empty one could not have: what is milder than what it mends is none. What
-    is found in a tool that was added was not better before. A budget of tokens is a notice: words that help cost some.
+    A first text has findings that an empty one could not have: what is milder than what a first description mends is
+    none, nor is a warning about a parameter's first text, such as a missing enum. What is found in a tool that was
+    added was not better before. A budget of tokens is a notice: words that help cost some.
     """
     was, now = comparison.old.rollup.overall, comparison.new.rollup.overall
     if was is not None and now is not None and tier_of(now).floor < tier_of(was).floor:
@@ -317,10 +318,18 @@ def _regressions(comparison: Comparison) -> Iterator[str]:
         part = (finding.subject.kind, finding.subject.name)
         mended[part] = max(mended.get(part, 0), finding.severity.rank)
     indices = {tool.index_after for tool in comparison.tools if tool.index_before is not None}
+    first_texts = {
+        (tool.index_after, difference.path)
+        for tool in comparison.tools
+        for difference in tool.differences
+        if difference.change == "new-text"
+    }
     for finding in comparison.findings_added:
         is_new_tool = finding.tool_index is not None and finding.tool_index not in indices
         if is_new_tool or finding.rule.startswith(TOKENS):
             continue
-        is_milder = finding.severity.rank < mended.get((finding.subject.kind, finding.subject.name), 0)
+        is_first = finding.dimension and (finding.tool_index, f"{finding.subject.path}/description") in first_texts
+        worst = mended.get((finding.subject.kind, finding.subject.name), 0)
+        is_milder = finding.severity.rank < (Severity.ERROR.rank if is_first else worst)
         if finding.severity is not Severity.INFO and not is_milder:
             yield f"{finding.subject.label!r}: new {finding.severity} {finding.rule}: {finding.message}"

@@ -21,6 +21,7 @@ from tdqs_mcp.facts.text.statements import (
     is_negation,
     read_polarity,
     said_deleting,
+    stated_fates,
     stated_hints,
 )
 from tdqs_mcp.facts.text.words import EFFECTS, LEMMAS, PREPOSITIONS, Cue, content_stems, has_word, numbers_of
@@ -37,10 +38,10 @@ from tdqs_mcp.rules.code_rules import find_disproof, misstated_limits
 _PATTERNS = PatternTable("rewriting")
 
 _Position = tuple[str, bool]
-"""A hint and its value: two positions on one hint cannot both hold."""
+"""A hint, or what becomes of a thing, and its value: two positions on one of them cannot both hold."""
 
 _Sides = Mapping[str, Mapping[bool, str]]
-"""By hint and value, who says it."""
+"""By what the positions are about and value, who says it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,11 +161,12 @@ def _definition(subject: Subject, hints: Mapping[str, Any]) -> Iterator[tuple[st
 
 
 def _positions(text: str) -> Iterator[_Position]:
-    """The hints that a text states, and those that its verbs rule out."""
+    """The hints that a text states, those that its verbs rule out, and what it says is kept or lost."""
     for hint, value in stated_hints(text):
         yield from _hint(hint, value=value)
     for sentence in sentences_of(text):
         yield from _effect(sentence)
+        yield from ((f"fate of {thing}", is_kept) for thing, is_kept in stated_fates(sentence))
 
 
 def _effect(sentence: str) -> Iterator[_Position]:

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from tdqs_mcp.facts.lexicon import PatternTable, words_from
 from tdqs_mcp.facts.spelling import joined, name_parts, words_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.statements import is_negation
+from tdqs_mcp.facts.text.statements import is_negation, listed_fields
 from tdqs_mcp.facts.text.words import PREPOSITIONS, Cue
 from tdqs_mcp.results.tool_code import CodeResult, ResultKind, ToolCode
 from tdqs_mcp.rewriting.definition_parts import MAX_FIELDS, listed
@@ -29,7 +29,7 @@ def result_sentence(subject: Subject, code: ToolCode, envelope: AbstractSet[str]
     required = (node for node in subject.input_shape.nodes if node.is_top and node.is_required)
     is_chosen = any(len(node.schema.get("enum") or ()) > 1 for node in required)
     forms = [form for form in code.results if not _tells_nothing_found(form)]
-    if not code.is_result_whole or is_chosen or _is_result_told(subject, forms):
+    if not code.is_result_whole or is_chosen or _is_result_told(subject, forms) or find_other_fields(subject, code):
         return ""
     texts = [form for form in forms if form.kind is ResultKind.TEXT]
     labeled = [form.text for form in texts if form.labels]
@@ -48,6 +48,20 @@ def result_sentence(subject: Subject, code: ToolCode, envelope: AbstractSet[str]
         verb = "is" if forms[0].kind is ResultKind.OBJECTS else "has"
         return f"The result {verb} {parts[0]}."
     return f"Returns {parts[0]}."
+
+
+def find_other_fields(subject: Subject, code: ToolCode) -> str:
+    """Return what the text says of fields, and which others the code returns; empty where it returns one of them."""
+    form = code.results[0] if code.is_result_whole and len(code.results) == 1 else None
+    if form is None or form.is_open or form.kind not in (ResultKind.OBJECT, ResultKind.OBJECTS):
+        return ""
+    inner = {key for _, keys in form.lists for key in keys}
+    others = {*form.keys, *form.rare, *inner, *subject.part_names}
+    for sentence in subject.prose.sentences if form.keys else ():
+        fields = listed_fields(sentence)
+        if fields and fields.isdisjoint(others):
+            return f"{sentence!r}, but the code that starts at {code.handler} returns {', '.join(form.keys)}"
+    return ""
 
 
 def _is_result_told(subject: Subject, forms: Sequence[CodeResult]) -> bool:

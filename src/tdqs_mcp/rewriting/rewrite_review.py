@@ -16,6 +16,7 @@ from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
 from tdqs_mcp.results.findings import Finding, Severity, by_tool
 from tdqs_mcp.results.improvements import (
+    AUTHOR,
     DRAFT,
     OFFLINE,
     Change,
@@ -27,14 +28,16 @@ from tdqs_mcp.results.improvements import (
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
+from tdqs_mcp.results.tool_code import ToolCode
 from tdqs_mcp.rewriting import author_material
 from tdqs_mcp.rewriting.author_material import TOLD, WHOLE_SERVER, find_objection
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, shared_lookup
 from tdqs_mcp.rewriting.draft_checks import CheckedDraft, DraftChecker
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
+from tdqs_mcp.rewriting.result_statements import find_other_fields
 from tdqs_mcp.rewriting.value_sources import documented_parameters, type_of
-from tdqs_mcp.rules.code_rules import says_only_reading
+from tdqs_mcp.rules.code_rules import coded, says_only_reading
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that were refused: an answer all the same."""
@@ -86,6 +89,19 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
     least = MIN_GAIN if any(part.has_words for part in proposal.parts) else 0
     is_higher = not (before.score and after.score) or after.score.tdqs - before.score.tdqs >= least
     return is_higher and is_improvement(before, after)
+
+
+def without_lowering(
+    proposals: Mapping[int, Proposal], before: Mapping[int, Assessment], after: Mapping[int, Assessment]
+) -> dict[int, Proposal]:
+    """Return the proposals that lower their tool's score, each without the last words that are not the author's."""
+    shorter = {}
+    for index, proposal in proposals.items():
+        old, new = before[index].score, after[index].score
+        own = [part for part in proposal.parts if part.has_words and part.route not in AUTHOR]
+        if old and new and new.tdqs < old.tdqs and own:
+            shorter[index] = proposal.only(tuple(part for part in proposal.parts if part is not own[-1]))
+    return shorter
 
 
 def admit(proposal: Proposal) -> Proposal:
@@ -220,6 +236,7 @@ def conclude(
     listed_parameters = {source.parameter for sources in context.sources.values() for source in sources}
     answered |= set(_sibling_answers(improved, listed_parameters))
     lookup = shared_lookup(checker.measured, context)
+    codes = {subject.tool.index: code for subject, code in coded(checker.measured)}
     for question in find_questions(improved, findings, scores, answered=answered):
         for name in dict.fromkeys(question.tools):
             questions.setdefault(name, []).append(question)
@@ -229,6 +246,7 @@ def conclude(
             questions=(
                 *_conflict_questions(checker.subjects[rewrite.index], checker),
                 *_code_questions(subjects[rewrite.index], before[rewrite.index], after[rewrite.index], answered),
+                *_field_questions(subjects[rewrite.index], codes.get(rewrite.index)),
                 *questions.get(rewrite.name, ()),
             ),
             for_instructions=lookup,
@@ -303,17 +321,7 @@ def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Questio
     """A question for each pair of statements of which only one can hold."""
     name = subject.tool.name
     by_question = {conflict.question: conflict.source for conflict in reversed(checker.conflicts(subject))}
-    return [
-        Question(
-            id=f"{name}.conflict.{source.replace(' ', '-')}",
-            text=text,
-            about=QuestionTopic.CONFLICT,
-            tools=(name,),
-            parameter=None,
-            gain=0,
-        )
-        for text, source in reversed(by_question.items())
-    ]
+    return [_conflict_question(name, source.replace(" ", "-"), text) for text, source in reversed(by_question.items())]
 
 
 def _code_questions(
@@ -336,14 +344,25 @@ def _code_questions(
         proof = corrected[0].message.partition(", but ")[2]
         contradictions.setdefault("description", f"{denials[0]!r}, but {proof}")
     for place, contradiction in contradictions.items():
-        yield Question(
-            id=f"{name}.{QuestionTopic.CONFLICT}.{place}",
-            text=f"`{name}`: {contradiction}: which of them holds?",
-            about=QuestionTopic.CONFLICT,
-            tools=(name,),
-            parameter=None,
-            gain=0,
-        )
+        yield _conflict_question(name, place, f"`{name}`: {contradiction}: which of them holds?")
+
+
+def _field_questions(subject: Subject, code: ToolCode | None) -> Iterator[Question]:
+    """Yield a question where the text lists fields and the code returns others."""
+    if code and (contradiction := find_other_fields(subject, code)):
+        text = f"`{subject.tool.name}`: {contradiction}: which of them holds?"
+        yield _conflict_question(subject.tool.name, QuestionTopic.RETURNS, text)
+
+
+def _conflict_question(name: str, place: str, text: str) -> Question:
+    return Question(
+        id=f"{name}.{QuestionTopic.CONFLICT}.{place}",
+        text=text,
+        about=QuestionTopic.CONFLICT,
+        tools=(name,),
+        parameter=None,
+        gain=0,
+    )
 
 
 _DISPROOFS = AGAINST_CODE | {"TDQ804"}

@@ -189,6 +189,18 @@ def stated_keys(sentence: str) -> tuple[tuple[str, ...], bool]:
     return tuple(word for word in words if word != "and"), bool(match and (match[1] or " with " in listed))
 
 
+def listed_fields(sentence: str) -> frozenset[str]:
+    """Return the names in backticks that a sentence lists as fields of something."""
+    matches = _PATTERNS.listed_fields.finditer(sentence[:MAX_TEXT])
+    return frozenset(name for match in matches for name in re.findall(r"\w+", match[1]) if f"`{name}`" in match[1])
+
+
+def stated_fates(sentence: str) -> Iterator[tuple[str, bool]]:
+    """Yield the stems of things of which a sentence says without a condition that they are kept, or lost."""
+    if not _PATTERNS.excepted.search(sentence):
+        yield from ((stem(match[1].lower()), bool(match[2])) for match in _PATTERNS.fate.finditer(sentence[:MAX_TEXT]))
+
+
 @cache
 def _hint_patterns() -> Mapping[tuple[str, bool], re.Pattern[str]]:
     entries = read_table("statements")["hints"]
