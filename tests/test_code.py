@@ -2595,6 +2595,41 @@ def refresh():
 """
 
 
+@pytest.mark.parametrize(
+    ("set_up", "query", "read_only"),
+    [
+        ('db.execute("CREATE TABLE IF NOT EXISTS boats (name TEXT)")', "SELECT name FROM boats", True),
+        (
+            'db.executescript("CREATE TABLE IF NOT EXISTS boats (name TEXT); CREATE INDEX IF NOT EXISTS i ON boats (name)")',
+            "SELECT name FROM boats",
+            True,
+        ),
+        (
+            'db.executescript("CREATE TABLE IF NOT EXISTS boats (name TEXT); DELETE FROM boats")',
+            "SELECT name FROM boats",
+            False,
+        ),
+        ('db.execute("CREATE TABLE boats (name TEXT)")', "SELECT name FROM boats", False),
+        ('db.execute("CREATE TABLE IF NOT EXISTS boats (name TEXT)")', "", False),
+    ],
+)
+def test_a_schema_that_is_created_where_it_is_missing_is_housekeeping_before_a_query(read, set_up, query, read_only):
+    text = f"""import sqlite3
+
+def connect():
+    db = sqlite3.connect("boats.sqlite")
+    {set_up}
+    return db
+
+@server.tool()
+def get_boats() -> list:
+    return {f"connect().execute({query!r}).fetchall()" if query else "str(connect())"}
+"""
+    (tool,) = read(server_py=HEAD + text).tools
+    assert tool.read_only is read_only
+    assert [effect.is_housekeeping for effect in tool.effects if effect.kind == "sql-write"] == [read_only]
+
+
 def test_what_a_server_does_for_all_its_tools_is_listed_as_housekeeping(read):
     tool = (
         "@server.tool()\ndef tool{n}(berth: str) -> str:\n    return fetch('https://harbour.example/{n}/' + berth)\n\n"

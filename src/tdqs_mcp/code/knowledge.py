@@ -517,12 +517,19 @@ def _certainty(statement: LibraryEffect) -> int:
 def _statement_text(text: str | None) -> LibraryEffect:
     if not text:
         return LibraryEffect("sql-unknown" if text is None else "db-read", "")
-    beginning = " ".join(text.split())[:80]
+    words = " ".join(text.split())
+    others = [part.strip() for part in words.split(";") if part.strip() and not is_set_up(part.strip())]
+    beginning = ("; ".join(others) if others and is_set_up(words) else words)[:80]  # what a script does beside set-up
     if _WRITES.search(text):
         return LibraryEffect("sql-write", beginning, harm=statement_harm(beginning))
     if _READS.match(text) and "{}" not in text[:12]:
         return LibraryEffect("db-read", beginning)
     return LibraryEffect("sql-unknown", beginning)
+
+
+def is_set_up(text: str) -> bool:
+    """Return whether a statement creates a part of a schema where it is missing, as servers do when they connect."""
+    return re.match(r"CREATE (?:\w+ ){1,2}IF NOT EXISTS\b", text, re.IGNORECASE) is not None
 
 
 def is_sql(text: str) -> bool:

@@ -10,7 +10,7 @@ from tdqs_mcp.code.definitions import DefinitionReader, StaticDefinition
 from tdqs_mcp.code.expressions import contrary_of
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.hint_verdicts import is_change, judge
-from tdqs_mcp.code.knowledge import ADDS, DESTROYS, NAMES
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS, NAMES, is_set_up
 from tdqs_mcp.code.nodes import (
     Block,
     CallSite,
@@ -53,6 +53,7 @@ MIN_SHARED = 4
 _SHARED_CHANGES = frozenset(
     "process state-in-memory file-write file-delete sql-write http-write sends-data-out".split()
 )
+_QUERIES = frozenset(["db-read", "sql-write", "sql-unknown"])
 _METHODS = frozenset("GET HEAD OPTIONS POST PUT PATCH DELETE".split())
 
 _TOLD_APART = frozenset(["file-write", "http-write", "sql-write", "process"])
@@ -177,7 +178,8 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
     work, even with its arguments, such as logs; and lines that four tools, or all of fewer, append to a file that
     none of them names, or that hold nothing of what the agent says. Lines that nearly all tools append are a log,
     which is no change. What four tools reach by the very same call of a function is a connection or the like: nobody
-    knows what is called there, but it is not what one of them is for.
+    knows what is called there, but it is not what one of them is for. Nor is a schema that is created where it is
+    missing, for a tool that asks the database anything else.
     """
     traces = [trace for _, trace in tools]
     plain = _count(traces, lambda sighting: None if sighting.parameters else _place(sighting))
@@ -209,10 +211,11 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
     for tool, trace in tools:
         nearest = 1 if tool.dispatched else 2  # what stands in the dispatcher itself is done for all of them
         trace.unresolved = [replace(part, is_housekeeping=is_housekeeping(part, nearest)) for part in trace.unresolved]
+        is_asking = any(part.kind in _QUERIES and not _is_set_up(part) for part in trace.effects)
         effects = [
             replace(
                 sighting,
-                is_housekeeping=is_housekeeping(sighting, nearest),
+                is_housekeeping=is_housekeeping(sighting, nearest) or (is_asking and _is_set_up(sighting)),
                 is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1,
                 parameters=frozenset() if is_log(sighting) else sighting.parameters,
             )
@@ -221,6 +224,10 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
         # A pool that the first call opens, a counter of calls: not even worth a line.
         bare = [part for part in effects if part.kind == "state-in-memory" and not part.parameters]
         trace.effects = [part for part in effects if not part.is_housekeeping or part not in bare]
+
+
+def _is_set_up(sighting: Sighting) -> bool:
+    return sighting.kind == "sql-write" and not sighting.parameters and is_set_up(sighting.text)
 
 
 def _count(traces: Iterable[CallTrace], key: Callable[[Sighting], object]) -> Counter[object]:

@@ -100,7 +100,7 @@ def effect_words(effect: CodeEffect) -> str:
     detail = f" ({effect.text})" if effect.text else ""
     host = f" to {effect.host}" if effect.host else ""
     when = f" if {effect.condition}" if effect.condition else ""
-    beside = ", as nearly all tools do" if effect.is_housekeeping else ""
+    beside = ", the server's housekeeping" if effect.is_housekeeping else ""
     return f"{effect.kind}{detail}{host} at {effect.file}:{effect.line}{when}{beside}"
 
 

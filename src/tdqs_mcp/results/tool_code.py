@@ -99,7 +99,7 @@ class CodeEffect(CodePlace):
     """Parameters that the request has only where they are given."""
 
     is_housekeeping: bool = False
-    """Nearly all tools of the server do it, whatever they are asked, as with a cache; no verdict is made of it."""
+    """Nearly all tools of the server do it, whatever they are asked, or it creates a missing schema: proves no hint."""
 
     @property
     def pinned(self) -> str:
