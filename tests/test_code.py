@@ -2818,6 +2818,27 @@ def test_tools_in_modules_that_are_imported_by_name_are_found_and_names_of_a_ser
     assert tdqs_mcp.read_code(tmp_path).problems == ("boats/server.py:7: the name of a tool is computed",)
 
 
+def test_a_tool_whose_function_gets_its_name_when_the_server_starts_is_computed(read, tmp_path, command):
+    text = """
+        def make(name, text):
+            def run(x: int) -> int:
+                return x
+            run.__name__ = name
+            run.__doc__ = text
+            return run
+
+        for name, text in {"alpha": "Doubles.", "beta": "Halves."}.items():
+            server.tool(make(name, text))
+    """
+    report = read(server_py=HEAD + dedent(text))
+    assert report.tools == ()
+    assert "server.py:7: the name of a tool is computed" in report.problems
+    done = command("lint", tmp_path / "server.py")
+    assert done.returncode == 2
+    assert b"The names of tools are computed at server.py:7" in done.stderr
+    assert read(server_py=HEAD + dedent(text).replace("name\n", "'alpha'\n", 1)).tools[0].name == "alpha"
+
+
 def test_a_method_of_a_base_class_is_followed_from_the_class_that_overrides_it(read):
     report = read(
         server_js="""\

@@ -117,7 +117,7 @@ def load_target(locator: str, live: LiveOptions) -> Catalog:
         words = _start_words(path) if is_empty and target is None else None
         if words:
             start = "" if path.is_file() else f"; to start it as a server: {as_command(words)}"  # a file has a hint
-            raise InputError(f"no tool is registered in {locator!r}, as far as its code tells{start}")
+            raise InputError(f"{locator!r}: {(catalog.incomplete or '').rstrip('.')}{start}")
         if target is None:
             return catalog
     return catalogs.load_blocking(target, live)

@@ -91,7 +91,7 @@ def read_tools(
     lost = (
         f"The names of tools are computed at {first_of(places, MAX_NAMED)}, so these are left out." if places else None
     )
-    if not tools:
+    if not tools and not lost:
         lost = "No tool was found in the code; if another package has them, give that one's folder."
     catalog = Catalog(
         server=folder.resolve().stem if folder.is_file() else folder.resolve().name,

@@ -441,7 +441,7 @@ class Finder:
         """Add the tool of each function; none answers where the names come from somewhere else."""
         before = len(self._direct)
         for handler in handlers:
-            self._add(call, _own_name(handler.function), handler, scope, handler.function)
+            self._add(call, self._own_name(handler), handler, scope, handler.function)
         names = Counter(registration.name for registration in self._direct[before:])
         self._direct[before:] = [
             registration
@@ -449,6 +449,20 @@ class Finder:
             else replace(registration, handler=None, problem="which of several functions answers it was not found")
             for registration in self._direct[before:]
         ]
+
+    def _own_name(self, handler: Closure) -> str:
+        """Return a function's name, or the one that is given to it: `run.__name__ = name`.
+
+        A wrapper has none, but that of the function inside.
+        """
+        function, place = handler.function, self._place(handler)
+        for node in walk(place.function.body) if place.function else place.module.tree.nodes:
+            match node:
+                case Assign(target=Attribute(value=Name(id=target), key="__name__"), value=name) if (
+                    target == function.name
+                ):
+                    return text_of(self._value(name, place)) or COMPUTED
+        return "" if any(last_name(decorator) == "wraps" for decorator in function.decorators) else function.name
 
     def _names(self, parts: Mapping[str, Expression], fallback: str) -> list[str]:
         """Return the names that a call gives; those of a loop are several."""
@@ -623,7 +637,7 @@ class Finder:
             located = self._reader.locate(Expression(node=node, scope=scope)).node
             if isinstance(located, Function) and _registers(target, name):
                 for handler in self._closures(node, scope):
-                    self._add(call, _own_name(handler.function), handler, scope, call)
+                    self._add(call, self._own_name(handler), handler, scope, call)
 
     # Objects that are tools, and lists of them
 
@@ -897,11 +911,6 @@ def _registers(helper: Function, parameter: str) -> bool:
             if any(isinstance(node, Name) and node.id == parameter for node in values):
                 return True
     return False
-
-
-def _own_name(function: Function) -> str:
-    """Return a function's name; none of a wrapper, which has that of the function inside."""
-    return "" if any(last_name(decorator) == "wraps" for decorator in function.decorators) else function.name
 
 
 def _is_registering(call: CallSite) -> bool:
