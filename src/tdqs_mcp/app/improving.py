@@ -94,8 +94,9 @@ async def rewrite(
     fixed, fixed_findings, own = await grade(measured, fixes, findings, before)
     settled = _settled_proposals(fixed, chosen, checker, growth=growth)
     start, latest_findings, base = await grade(fixed, settled, fixed_findings, own)
-    while lowering := rewrite_review.without_lowering(settled, own, base):
-        settled |= lowering
+    shorten = rewrite_review.without_lowering
+    while settled != (shorter := {i: shorten(part, own[i], base[i]) for i, part in settled.items()}):
+        settled = shorter
         start, latest_findings, base = await grade(fixed, settled, fixed_findings, own)
     proposals = [rewrite_review.admit(item) for item in propose(start, growth=growth)]
     rewrites, tried = await _accept_proposals(start, proposals, base, findings=latest_findings, judge=judge, spec=spec)

@@ -70,6 +70,10 @@ _WRITES = re.compile(
 )
 
 
+SET_UP = re.compile(r"CREATE (?:\w+ ){1,2}IF NOT EXISTS\b[^;]*(?:; ?|$)", re.IGNORECASE)
+"""A statement that creates a part of a schema where it is missing, as servers do when they connect."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """An entry of the data: what a call does, and which of its arguments say more."""
@@ -518,18 +522,12 @@ def _statement_text(text: str | None) -> LibraryEffect:
     if not text:
         return LibraryEffect("sql-unknown" if text is None else "db-read", "")
     words = " ".join(text.split())
-    others = [part.strip() for part in words.split(";") if part.strip() and not is_set_up(part.strip())]
-    beginning = ("; ".join(others) if others and is_set_up(words) else words)[:80]  # what a script does beside set-up
+    beginning = (SET_UP.sub("", words) or words)[:80]
     if _WRITES.search(text):
         return LibraryEffect("sql-write", beginning, harm=statement_harm(beginning))
     if _READS.match(text) and "{}" not in text[:12]:
         return LibraryEffect("db-read", beginning)
     return LibraryEffect("sql-unknown", beginning)
-
-
-def is_set_up(text: str) -> bool:
-    """Return whether a statement creates a part of a schema where it is missing, as servers do when they connect."""
-    return re.match(r"CREATE (?:\w+ ){1,2}IF NOT EXISTS\b", text, re.IGNORECASE) is not None
 
 
 def is_sql(text: str) -> bool:

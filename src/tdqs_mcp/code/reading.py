@@ -10,7 +10,7 @@ from tdqs_mcp.code.definitions import DefinitionReader, StaticDefinition
 from tdqs_mcp.code.expressions import contrary_of
 from tdqs_mcp.code.flow import Interpreter
 from tdqs_mcp.code.hint_verdicts import is_change, judge
-from tdqs_mcp.code.knowledge import ADDS, DESTROYS, NAMES, is_set_up
+from tdqs_mcp.code.knowledge import ADDS, DESTROYS, NAMES, SET_UP
 from tdqs_mcp.code.nodes import (
     Block,
     CallSite,
@@ -53,7 +53,6 @@ MIN_SHARED = 4
 _SHARED_CHANGES = frozenset(
     "process state-in-memory file-write file-delete sql-write http-write sends-data-out".split()
 )
-_QUERIES = frozenset(["db-read", "sql-write", "sql-unknown"])
 _METHODS = frozenset("GET HEAD OPTIONS POST PUT PATCH DELETE".split())
 
 _TOLD_APART = frozenset(["file-write", "http-write", "sql-write", "process"])
@@ -211,11 +210,12 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
     for tool, trace in tools:
         nearest = 1 if tool.dispatched else 2  # what stands in the dispatcher itself is done for all of them
         trace.unresolved = [replace(part, is_housekeeping=is_housekeeping(part, nearest)) for part in trace.unresolved]
-        is_asking = any(part.kind in _QUERIES and not _is_set_up(part) for part in trace.effects)
+        set_ups = [part for part in trace.effects if not part.parameters and SET_UP.match(part.text)]
+        is_asking = any(part.kind.startswith(("db-", "sql-")) and part not in set_ups for part in trace.effects)
         effects = [
             replace(
                 sighting,
-                is_housekeeping=is_housekeeping(sighting, nearest) or (is_asking and _is_set_up(sighting)),
+                is_housekeeping=is_housekeeping(sighting, nearest) or (is_asking and sighting in set_ups),
                 is_alone=len(traces) >= MIN_SHARED and reached[_place(sighting)] == 1,
                 parameters=frozenset() if is_log(sighting) else sighting.parameters,
             )
@@ -224,10 +224,6 @@ def _part_housekeeping(tools: Sequence[tuple[Registration, CallTrace]]) -> None:
         # A pool that the first call opens, a counter of calls: not even worth a line.
         bare = [part for part in effects if part.kind == "state-in-memory" and not part.parameters]
         trace.effects = [part for part in effects if not part.is_housekeeping or part not in bare]
-
-
-def _is_set_up(sighting: Sighting) -> bool:
-    return sighting.kind == "sql-write" and not sighting.parameters and is_set_up(sighting.text)
 
 
 def _count(traces: Iterable[CallTrace], key: Callable[[Sighting], object]) -> Counter[object]:

@@ -451,17 +451,11 @@ class Finder:
         ]
 
     def _own_name(self, handler: Closure) -> str:
-        """Return a function's name, or the one that is given to it: `run.__name__ = name`.
-
-        A wrapper has none, but that of the function inside.
-        """
+        """Return a function's name, or what it is given: `run.__name__ = name`; a wrapper has that of another one."""
         function, place = handler.function, self._place(handler)
         for node in walk(place.function.body) if place.function else place.module.tree.nodes:
-            match node:
-                case Assign(target=Attribute(value=Name(id=target), key="__name__"), value=name) if (
-                    target == function.name
-                ):
-                    return text_of(self._value(name, place)) or COMPUTED
+            if isinstance(node, Assign) and dotted_name(node.target) == f"{function.name}.__name__":
+                return text_of(self._value(node.value, place)) or COMPUTED
         return "" if any(last_name(decorator) == "wraps" for decorator in function.decorators) else function.name
 
     def _names(self, parts: Mapping[str, Expression], fallback: str) -> list[str]:

@@ -317,19 +317,14 @@ def _regressions(comparison: Comparison) -> Iterator[str]:
     for finding in comparison.findings_fixed:
         part = (finding.subject.kind, finding.subject.name)
         mended[part] = max(mended.get(part, 0), finding.severity.rank)
-    indices = {tool.index_after for tool in comparison.tools if tool.index_before is not None}
-    first_texts = {
-        (tool.index_after, difference.path)
-        for tool in comparison.tools
-        for difference in tool.differences
-        if difference.change == "new-text"
-    }
+    kept = {tool.index_after: tool for tool in comparison.tools if tool.index_before is not None}
     for finding in comparison.findings_added:
-        is_new_tool = finding.tool_index is not None and finding.tool_index not in indices
+        is_new_tool = finding.tool_index is not None and finding.tool_index not in kept
         if is_new_tool or finding.rule.startswith(TOKENS):
             continue
-        is_first = finding.dimension and (finding.tool_index, f"{finding.subject.path}/description") in first_texts
+        place, version = f"{finding.subject.path}/description", kept.get(finding.tool_index)
+        is_first = version and any((part.change, part.path) == ("new-text", place) for part in version.differences)
         worst = mended.get((finding.subject.kind, finding.subject.name), 0)
-        is_milder = finding.severity.rank < (Severity.ERROR.rank if is_first else worst)
+        is_milder = finding.severity.rank < (Severity.ERROR.rank if finding.dimension and is_first else worst)
         if finding.severity is not Severity.INFO and not is_milder:
             yield f"{finding.subject.label!r}: new {finding.severity} {finding.rule}: {finding.message}"

@@ -53,15 +53,12 @@ def result_sentence(subject: Subject, code: ToolCode, envelope: AbstractSet[str]
 def find_other_fields(subject: Subject, code: ToolCode) -> str:
     """Return what the text says of fields, and which others the code returns; empty where it returns one of them."""
     form = code.results[0] if code.is_result_whole and len(code.results) == 1 else None
-    if form is None or form.is_open or form.kind not in (ResultKind.OBJECT, ResultKind.OBJECTS):
+    if form is None or form.is_open or form.kind not in (ResultKind.OBJECT, ResultKind.OBJECTS) or not form.keys:
         return ""
-    inner = {key for _, keys in form.lists for key in keys}
-    others = {*form.keys, *form.rare, *inner, *subject.part_names}
-    for sentence in subject.prose.sentences if form.keys else ():
-        fields = listed_fields(sentence)
-        if fields and fields.isdisjoint(others):
-            return f"{sentence!r}, but the code that starts at {code.handler} returns {', '.join(form.keys)}"
-    return ""
+    others = {*form.keys, *form.rare, *subject.part_names}.union(*(keys for _, keys in form.lists))
+    listings = ((sentence, listed_fields(sentence)) for sentence in subject.prose.sentences)
+    other = next((sentence for sentence, fields in listings if fields and fields.isdisjoint(others)), "")
+    return other and f"{other!r}, but the code that starts at {code.handler} returns {', '.join(form.keys)}"
 
 
 def _is_result_told(subject: Subject, forms: Sequence[CodeResult]) -> bool:

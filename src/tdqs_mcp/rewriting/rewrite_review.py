@@ -91,17 +91,13 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
     return is_higher and is_improvement(before, after)
 
 
-def without_lowering(
-    proposals: Mapping[int, Proposal], before: Mapping[int, Assessment], after: Mapping[int, Assessment]
-) -> dict[int, Proposal]:
-    """Return the proposals that lower their tool's score, each without the last words that are not the author's."""
-    shorter = {}
-    for index, proposal in proposals.items():
-        old, new = before[index].score, after[index].score
-        own = [part for part in proposal.parts if part.has_words and part.route not in AUTHOR]
-        if old and new and new.tdqs < old.tdqs and own:
-            shorter[index] = proposal.only(tuple(part for part in proposal.parts if part is not own[-1]))
-    return shorter
+def without_lowering(proposal: Proposal, before: Assessment, after: Assessment) -> Proposal:
+    """Return the proposal without its last words that are not the author's, where the tool scores lower with it."""
+    own = [part for part in proposal.parts if part.has_words and part.route not in AUTHOR]
+    is_lower = before.score and after.score and after.score.tdqs < before.score.tdqs
+    return (
+        proposal.only(tuple(part for part in proposal.parts if part is not own[-1])) if own and is_lower else proposal
+    )
 
 
 def admit(proposal: Proposal) -> Proposal:
@@ -236,6 +232,7 @@ def conclude(
     listed_parameters = {source.parameter for sources in context.sources.values() for source in sources}
     answered |= set(_sibling_answers(improved, listed_parameters))
     lookup = shared_lookup(checker.measured, context)
+    versions = {rewrite.index: (before[rewrite.index], after[rewrite.index]) for rewrite in rewrites}
     codes = {subject.tool.index: code for subject, code in coded(checker.measured)}
     for question in find_questions(improved, findings, scores, answered=answered):
         for name in dict.fromkeys(question.tools):
@@ -245,8 +242,7 @@ def conclude(
             rewrite,
             questions=(
                 *_conflict_questions(checker.subjects[rewrite.index], checker),
-                *_code_questions(subjects[rewrite.index], before[rewrite.index], after[rewrite.index], answered),
-                *_field_questions(subjects[rewrite.index], codes.get(rewrite.index)),
+                *_code_questions(subjects[rewrite.index], codes.get(rewrite.index), versions[rewrite.index], answered),
                 *questions.get(rewrite.name, ()),
             ),
             for_instructions=lookup,
@@ -325,14 +321,19 @@ def _conflict_questions(subject: Subject, checker: DraftChecker) -> list[Questio
 
 
 def _code_questions(
-    subject: Subject, before: Assessment, after: Assessment, answered: AbstractSet[tuple[str, str]]
+    subject: Subject,
+    code: ToolCode | None,
+    versions: tuple[Assessment, Assessment],
+    answered: AbstractSet[tuple[str, str]],
 ) -> Iterator[Question]:
     """Yield a question for what the code disproves, though not so surely that the rewrite corrects it.
 
     A sentence stays as it is where the hint that said the same has been corrected: its author decides.
     """
     name = subject.tool.name
-    contradictions: dict[str, str] = {}
+    fields = find_other_fields(subject, code) if code else ""
+    contradictions: dict[str, str] = {QuestionTopic.RETURNS: fields} if fields else {}
+    before, after = versions
     for finding in after.findings:
         place = finding.subject.path.rpartition("/")[2]
         is_disproof = finding.rule in _DISPROOFS and (finding.rule, finding.severity) not in _INSIDE
@@ -345,13 +346,6 @@ def _code_questions(
         contradictions.setdefault("description", f"{denials[0]!r}, but {proof}")
     for place, contradiction in contradictions.items():
         yield _conflict_question(name, place, f"`{name}`: {contradiction}: which of them holds?")
-
-
-def _field_questions(subject: Subject, code: ToolCode | None) -> Iterator[Question]:
-    """Yield a question where the text lists fields and the code returns others."""
-    if code and (contradiction := find_other_fields(subject, code)):
-        text = f"`{subject.tool.name}`: {contradiction}: which of them holds?"
-        yield _conflict_question(subject.tool.name, QuestionTopic.RETURNS, text)
 
 
 def _conflict_question(name: str, place: str, text: str) -> Question:

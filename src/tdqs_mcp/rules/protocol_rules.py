@@ -412,27 +412,21 @@ def idempotent_addition(subject: Subject) -> Iterator[Hit]:
 def unhinted_reading(measured: Measured) -> Iterator[Hit]:
     """The tool only reads, but does not declare readOnlyHint, so clients treat it as one that writes."""
     for subject in measured.subjects:
-        code = measured.code.find(subject.tool.name) if measured.code else None
-        if _only_reads(subject) and (code is None or code.read_only is not False):
+        prose, code = subject.prose, measured.code and measured.code.find(subject.tool.name)
+        if not prose.effect is prose.name_effect is Effect.READ or (code and code.read_only is False):
+            continue
+        # "Search for text and replace all" and "Resolve a thread" open with a verb of reading
+        is_mixed = prose.verb in _hint_words("ambiguous") or reads_and_writes(prose)
+        is_reading = prose.opens_with_verb and not is_mixed
+        is_silent = "readOnlyHint" not in (subject.tool.annotations or {})
+        # "Downloads images", with a `local_path` to save them
+        if is_reading and is_silent and subject.signals.has_hints and not subject.effect_claims:
             yield Hit(
                 "/annotations",
                 "the tool only reads, but does not declare readOnlyHint, which defaults to false",
                 "set readOnlyHint to true",
                 part=subject.tool,
             )
-
-
-def _only_reads(subject: Subject) -> bool:
-    """Return whether name and text are about reading alone, in a tool that declares hints, but not readOnlyHint."""
-    prose = subject.prose
-    if not prose.effect is prose.name_effect is Effect.READ:
-        return False
-    # "Search for text and replace all" and "Resolve a thread" open with a verb of reading
-    is_mixed = prose.verb in _hint_words("ambiguous") or reads_and_writes(prose)
-    is_silent = "readOnlyHint" not in (subject.tool.annotations or {})
-    # "Downloads images", with a `local_path` to save them
-    is_hinted = is_silent and subject.signals.has_hints
-    return is_hinted and prose.opens_with_verb and not is_mixed and not subject.effect_claims
 
 
 @rule(
