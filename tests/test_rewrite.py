@@ -755,16 +755,13 @@ def test_an_answer_about_the_choice_between_tools_goes_to_each_of_them_and_has_t
     assert usage_questions(RIVALS[0], guided)["delete_user.usage"].text.endswith("rather than `archive_user`?")
 
 
-def test_failures_permissions_and_amounts_are_asked_once_of_the_whole_server():
+def test_what_is_true_of_the_whole_server_is_not_asked_as_no_tool_would_get_the_answer():
     tools = [tool("list_orders", "List the orders of a shop."), tool("get_order", "Get one order of a shop.")]
-    asked = {each.id for rewrite in rewritten(*tools) for each in rewrite.questions}
-    assert "*.limit" in asked
-    assert not [name for name in asked if name.endswith((".behavior", "order.limit", "orders.limit"))]
-    told = tdqs_mcp.read({"tools": tools, "instructions": "Calls fail without a token of the shop."})
-    assert "*.limit" not in {each.id for rewrite in tdqs_mcp.rewrite(told) for each in rewrite.questions}
+    asked = {question.id for rewrite in rewritten(*tools) for question in rewrite.questions}
+    assert asked
+    assert not [name for name in asked if name.endswith((".behavior", ".limit"))]
     material = parse_material({"answers": {"*.limit": "Calls fail without a token of the shop."}})
     [first, _] = rewritten(*tools, material=material)
-    assert "*.limit" not in {each.id for each in first.questions}
     assert "token" not in first.definition["description"]
     assert {each.source: each.reason for each in first.unused}["answer *.limit"].endswith("in its instructions")
 

@@ -20,7 +20,7 @@ from tdqs_mcp.facts.text.effects import EffectClaim, effect_claims
 from tdqs_mcp.facts.text.parameter_texts import Clash, ParameterMention, read_mentions, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, copied_sentences, cues_of, read
 from tdqs_mcp.facts.text.steering import Steering, find_steering, find_withdrawal
-from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, Effect, empty_stems, stem
+from tdqs_mcp.facts.text.words import LEAD_IN, PHRASES, STOPWORDS, Cue, empty_stems, stem
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, parts_of
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.coherence import ToolSet, find_pairs, read_tool_set
@@ -193,17 +193,6 @@ class Subject:
         `{"result": {"type": "string"}}` and `{"type": "object", "additionalProperties": true}` do not.
         """
         return parameter_texts.tells_result(self.output_shape)
-
-    @property
-    def is_amount_open(self) -> bool:
-        """It lists or searches, and neither a parameter nor the description tells how many things come back."""
-        prose, parts = self.prose, set(map(str.lower, name_parts(self.tool.name)))
-        if {prose.effect, prose.name_effect} != {Effect.READ} or parts.isdisjoint(_words("collecting_verbs")):
-            return False
-        named = {part.lower() for name in self.part_names for part in name_parts(name)}
-        has_number = any(character.isdigit() for character in self.tool.description or "")
-        is_told = has_number or Cue.LIMIT in prose.cues or not _words("whole").isdisjoint((*prose.words, *parts))
-        return not is_told and _words("amounts").isdisjoint(named)
 
     @cached_property
     def tokens(self) -> int:

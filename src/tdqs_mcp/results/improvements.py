@@ -382,13 +382,13 @@ MIN_GAIN = 10
 
 
 def is_worth_asking(question: Question) -> bool:
-    """Return whether the answer can move a score, decides between two statements, or is true of the whole server.
+    """Return whether the answer can move a score, or decides between two statements.
 
     A hint alone moves no tool by a tenth, however many tools share it. When to use a tool that no other one can be
     taken for moves the score and helps no agent choose, so it is asked only to reach a target.
     """
     is_moving = question.gain >= MIN_GAIN and question.about not in HINT_ASPECTS and not question.is_for_target
-    return is_moving or question.about in (QuestionTopic.CONFLICT, QuestionTopic.LIMIT)
+    return is_moving or question.about is QuestionTopic.CONFLICT
 
 
 def most_useful(questions: Sequence[Question]) -> Sequence[Question]:
@@ -430,11 +430,10 @@ def questions_of(
         return min(own, default=0), -question.gain, place
 
     conflicts = [question for question in questions if question.about is QuestionTopic.CONFLICT]
-    whole = [question for question in questions if question.about is QuestionTopic.LIMIT]
     waiting = [
         rank(place)
         for place, question in enumerate(questions)
-        if is_worth_asking(question) and question not in (*conflicts, *whole)
+        if is_worth_asking(question) and question not in conflicts
     ]
     heapify(waiting)
     asked: list[Question] = []
@@ -449,7 +448,7 @@ def questions_of(
         for index in (index for tool in question.tools for index in indices.get(tool, ()) if index in heights):
             heights[index] = min(MAX_TDQS, heights[index] + question.gain // len(question.tools))
     idle = (question for question in questions if not is_worth_asking(question) and not question.is_for_target)
-    return (*conflicts, *asked, *(() if is_enough() else (*whole, *idle)))
+    return (*conflicts, *asked, *(() if is_enough() else idle))
 
 
 MAX_TDQS = 500

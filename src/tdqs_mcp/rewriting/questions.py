@@ -16,7 +16,6 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.effects import deleting_verbs
 from tdqs_mcp.facts.text.parameter_texts import read_mentions
-from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.words import LEMMAS, Cue, Effect, is_plural, stem
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import NameWords
@@ -83,8 +82,7 @@ def find_questions(
     gaps: dict[str, list[OpenPoint]] = {}
     for gap in _find_gaps(measured, findings, scores):
         if (gap.tool, gap.place) not in answered | closed:
-            own = f"{SHARED if gap.about is QuestionTopic.LIMIT else gap.tool}.{gap.place}"
-            gaps.setdefault(ids.get((gap.tool, gap.place), own), []).append(gap)
+            gaps.setdefault(ids.get((gap.tool, gap.place), f"{gap.tool}.{gap.place}"), []).append(gap)
     questions = [_question(key, points, evidence) for key, points in gaps.items()]
     order = list(QuestionTopic).index
     return tuple(sorted(questions, key=lambda question: (-question.gain, order(question.about))))
@@ -192,7 +190,7 @@ def _question(key: str, gaps: Sequence[OpenPoint], evidence: Mapping[str, tuple[
     if effect:
         text = f"By the code, `{first.tool}` {effect} ({place}). {text}"
     return Question(
-        id=key if len(tools) > 1 or first.about is QuestionTopic.LIMIT else f"{first.tool}.{first.place}",
+        id=key if len(tools) > 1 else f"{first.tool}.{first.place}",
         text=text,
         about=first.about,
         tools=tools,
@@ -221,15 +219,9 @@ def _find_gaps(
     labels = names.read_names(subject.tool.name for subject in measured.subjects)
     rivals = {name: tools for tools in _find_rivals(measured, labels) for name in tools}
     weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
-    general = (cues_of(words_of(sentence)) for sentence in sentences_of(measured.catalog.instructions or ""))
-    is_server_open = all(map(_LIMITING.isdisjoint, general))
     for subject in measured.subjects:
         if subject.withdrawal:
             continue  # what is not to be called needs no words, but to leave the list
-        # nothing says when a call of a reading tool fails, or how much it returns
-        is_open = subject.is_amount_open or (_is_reading(subject) and _DISCLOSING.isdisjoint(subject.prose.cues))
-        if is_server_open and is_open:
-            yield OpenPoint(tool=subject.tool.name, about=QuestionTopic.LIMIT, wording=_SERVER)
         name = subject.tool.name
         rule_ids = rules.get(subject.tool.index, set())
         near = [rival for rival in rivals.get(name, ()) if rival != name]
@@ -272,11 +264,6 @@ def _text_gaps(
 
 _USAGE = "What is {} needed for, and what has to be done or known before?"
 _CHOICE = "When should an agent call which of {}?"
-_SERVER = (
-    "What is true of all tools of this server: when do calls fail, what must the caller be allowed to do, and how much "
-    "comes back at most? It belongs into the server's instructions, once."
-)
-_LIMITING = frozenset({Cue.ERROR, Cue.PERMISSION, Cue.LIMIT})
 
 
 def _is_reading(subject: Subject) -> bool:
@@ -419,8 +406,6 @@ def _answers(subject: Subject, code: ToolCode) -> Iterator[str]:
     is_destroying = any(effect.is_destroying for effect in code.own_effects)
     if not is_destroying and (code.own_effects or not code.unresolved):
         yield str(QuestionTopic.BEHAVIOR)
-    if code.errors or code.limits:
-        yield str(QuestionTopic.LIMIT)
     if code.is_result_whole and any(form.is_telling for form in code.results):
         yield str(QuestionTopic.RETURNS)
     verdicts = (code.read_only, code.destructive, code.idempotent, code.open_world)
