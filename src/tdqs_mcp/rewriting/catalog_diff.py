@@ -317,12 +317,12 @@ def _regressions(comparison: Comparison) -> Iterator[str]:
     for finding in comparison.findings_fixed:
         part = (finding.subject.kind, finding.subject.name)
         mended[part] = max(mended.get(part, 0), finding.severity.rank)
-    kept = {tool.index_after: tool for tool in comparison.tools if tool.index_before is not None}
+    versions = {tool.index_after: tool for tool in comparison.tools if tool.index_before is not None}
     for finding in comparison.findings_added:
-        is_new_tool = finding.tool_index is not None and finding.tool_index not in kept
+        is_new_tool = finding.tool_index is not None and finding.tool_index not in versions
         if is_new_tool or finding.rule.startswith(TOKENS):
             continue
-        place, version = f"{finding.subject.path}/description", kept.get(finding.tool_index)
+        place, version = f"{finding.subject.path}/description", versions.get(finding.tool_index)
         is_first = version and any((part.change, part.path) == ("new-text", place) for part in version.differences)
         worst = mended.get((finding.subject.kind, finding.subject.name), 0)
         is_milder = finding.severity.rank < (Severity.ERROR.rank if finding.dimension and is_first else worst)

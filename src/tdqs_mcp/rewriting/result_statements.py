@@ -55,9 +55,9 @@ def find_other_fields(subject: Subject, code: ToolCode) -> str:
     form = code.results[0] if code.is_result_whole and len(code.results) == 1 else None
     if form is None or form.is_open or form.kind not in (ResultKind.OBJECT, ResultKind.OBJECTS) or not form.keys:
         return ""
-    others = {*form.keys, *form.rare, *subject.part_names}.union(*(keys for _, keys in form.lists))
+    returned = {*form.keys, *form.rare, *subject.part_names}.union(*(keys for _, keys in form.lists))
     listings = ((sentence, listed_fields(sentence)) for sentence in subject.prose.sentences)
-    other = next((sentence for sentence, fields in listings if fields and fields.isdisjoint(others)), "")
+    other = next((sentence for sentence, fields in listings if fields and fields.isdisjoint(returned)), "")
     return other and f"{other!r}, but the code that starts at {code.handler} returns {', '.join(form.keys)}"
 
 
