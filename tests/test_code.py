@@ -2818,6 +2818,15 @@ def test_tools_in_modules_that_are_imported_by_name_are_found_and_names_of_a_ser
     assert tdqs_mcp.read_code(tmp_path).problems == ("boats/server.py:7: the name of a tool is computed",)
 
 
+def test_a_single_file_is_read_without_its_imports_and_they_are_named(read, tmp_path):
+    text = (
+        HEAD + "import json\nfrom berths import find\n\n@server.tool()\ndef show(berth: str):\n    return find(berth)\n"
+    )
+    assert read(server_py=text, berths_py="def find(berth):\n    return berth\n").problems == ()
+    problems = tdqs_mcp.read_code(tmp_path / "server.py").problems
+    assert problems == ("server.py: imports berths, which is not read: name the folder instead",)
+
+
 def test_a_tool_whose_function_gets_its_name_when_the_server_starts_is_computed(read, tmp_path, command):
     text = """
         def make(name, text):

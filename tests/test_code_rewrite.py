@@ -1291,6 +1291,25 @@ def test_what_a_rewrite_proposes_of_code_is_no_regression_once_it_is_applied(wri
     assert done.returncode == 0, done.stdout
 
 
+def test_new_hints_take_the_form_of_those_beside_them(write, command, tmp_path, monkeypatch):
+    write("""
+        @server.tool(annotations={"readOnlyHint": True, "openWorldHint": False})
+        def find_berth(name: str) -> str:
+            "Find a berth of the harbour by its name."
+            return name if name in BERTHS else ""
+
+        @server.tool()
+        def show_berth(name: str) -> str:
+            "Show a berth of the harbour by its name."
+            return name if name in BERTHS else ""
+    """)
+    monkeypatch.chdir(tmp_path)
+    assert command("rewrite", ".", "--tool", "show_berth", "--write", "x.patch").returncode == 0
+    patch = (tmp_path / "x.patch").read_text()
+    assert '+@server.tool(annotations={"readOnlyHint": True' in patch
+    assert "ToolAnnotations" not in patch
+
+
 def questions(code, *tools):
     return {question.id: question.text for item in rewrite(code, *tools) for question in item.questions}
 

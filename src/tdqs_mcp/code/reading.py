@@ -25,7 +25,7 @@ from tdqs_mcp.code.nodes import (
 from tdqs_mcp.code.project import Project, last_name
 from tdqs_mcp.code.registrations import Registration
 from tdqs_mcp.code.result_forms import ResultReader
-from tdqs_mcp.code.tool_search import NO_OVERLAY, find_tools, folder_of, read_operations
+from tdqs_mcp.code.tool_search import NO_OVERLAY, find_tools, folder_of, imports_beside, read_operations
 from tdqs_mcp.code.trace import ALL, FORM, Arm, CallTrace, Sighting
 from tdqs_mcp.code.values import CallFrame, Closure, Constant, Dictionary, text_of
 from tdqs_mcp.facts.spelling import first_of
@@ -72,6 +72,10 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     interpreter, registrations, problems = find_tools(root, overlay)
     computed = [registration for registration in registrations if registration.is_computed]
     problems += [f"{part.module.path}:{part.line}: the name of a tool is computed" for part in computed]
+    if root.is_file() and (missing := imports_beside(root, interpreter.project)):
+        problems.append(
+            f"{root.name}: imports {first_of(missing, MAX_NAMED)}, which is not read: name the folder instead"
+        )
     registrations = [registration for registration in registrations if not registration.is_computed]
     interpreter.records = {
         part.name: (part.node, interpreter.scope_of(part.module))

@@ -552,13 +552,15 @@ class _Placement:
             return placement.new_member(("annotations",), "its declaration has no annotations")
         calls = node.decorators if isinstance(node, Function) else [node]
         call = next((part for part in calls if last_name(part) in ("tool", "add_tool", "Tool")), None)
-        name = _spelled_name(module, "ToolAnnotations")
         if call is None:
             return "its declaration has no annotations="
+        stated = [part.keywords.get("annotations") for part in module.tree.nodes if isinstance(part, CallSite)]
+        has_dicts = any(isinstance(part, ObjectLiteral) for part in stated)  # the form that the file's other tools have
+        name = "" if has_dicts else _spelled_name(module, "ToolAnnotations")
         if name is None:
             return "ToolAnnotations cannot be imported there without a risk"
         values = ", ".join(f"{key}={style.value(value)}" for key, value in hints.items())
-        code = _Code(f"{name}({values})")
+        code = _Code(style.value(dict(hints)) if has_dicts else f"{name}({values})")
         imports = [_import(module, name)] if name == "ToolAnnotations" and name not in module.bindings else []
         if not isinstance(call, CallSite):  # @mcp.tool
             end = call.span[1]

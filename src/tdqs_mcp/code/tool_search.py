@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from stat import S_ISREG
@@ -56,6 +57,16 @@ def find_tools(
         raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read{reason}")
     interpreter = Interpreter(Project(modules))
     return interpreter, Finder(interpreter).find(), problems
+
+
+def imports_beside(file: Path, project: Project) -> list[str]:
+    """Return the modules that a file imports from its own folder or package, which are not read with it."""
+    places = {file.parent, file.parent.parent if file.parent.joinpath("__init__.py").exists() else file.parent}
+    origins = (origin for module in project.modules for origin in module.origins)
+    names = {re.findall(r"[\w-]+", "/".join(origin))[0] for origin in origins} - {file.stem}
+    return sorted(
+        name for name in names if any((place / name).is_dir() or any(place.glob(f"{name}.*")) for place in places)
+    )
 
 
 def source_files(root: Path) -> Iterator[Path]:

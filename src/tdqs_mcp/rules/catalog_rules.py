@@ -389,7 +389,7 @@ def faulty_listing(measured: Measured) -> Iterator[Hit]:
     """Something went wrong while the server listed what it offers."""
     for problem in measured.catalog.problems:
         is_cut = problem == measured.catalog.incomplete
-        yield Hit("", problem, "clients may see less than the server offers", None if is_cut else Severity.INFO)
+        yield Hit("", problem, "correct it: a client may break off", None if is_cut else Severity.INFO)
 
 
 def _copies(measured: Measured, kind: OverlapKind, fix: str) -> Iterator[Hit]:

@@ -168,9 +168,8 @@ class Recording:
             return None
         count = self._stray_lines
         singular, plural = "1 line that is not a protocol message", f"{count} lines that are not protocol messages"
-        return (
-            f"The server wrote {singular if count == 1 else plural} to its output; the first is {self._first_stray!r}."
-        )
+        lines = singular if count == 1 else plural
+        return f"The server wrote {lines} to its output; the first is {self._first_stray!r}. Logs belong on stderr."
 
     def _kept(self, method: str, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The result with the tools as the server sent them; None for a listing beyond the limit."""
