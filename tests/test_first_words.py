@@ -151,6 +151,35 @@ def test_code_that_lies_there_is_read_and_not_started(at, write, tmp_path, locat
     assert [tool["name"] for tool in json.loads(run.stdout)["tools"]] == ["find_orders"]
 
 
+BROKEN = "from main import server\n\n\n@server.tool(\ndef close_order(order: int) -> str:\n    return ''\n"
+GATES = ["lint", "lint --fail-on warning", "score --fail-under D", "lock", "gate"]
+
+
+@pytest.mark.parametrize("words", GATES)
+@pytest.mark.parametrize(
+    ("name", "text", "is_partial"),
+    [
+        ("more.py", BROKEN, True),
+        ("test_more.py", BROKEN, False),
+        ("more.py", BROKEN.replace("@server.tool(", "@server.tool()").replace("close_order", "{{ name }}"), False),
+        ("setup_data.py", "ROWS = [(1, 2\n", False),
+    ],
+)
+def test_a_file_that_cannot_be_parsed_and_may_register_tools_leaves_a_gate_open(
+    at, write, tmp_path, words, name, text, is_partial
+):
+    (tmp_path / "project").mkdir()
+    write("project/main.py", SERVER)
+    write(f"project/{name}", text)
+    expectation = {"target": "critical_count", "matcher": {"schema": {"maximum": 5}}}
+    entry = {"name": "no errors", "server": "shop", "expect": [expectation]}
+    write("suite.yml", json.dumps({"servers": {"shop": {"locator": "project"}}, "tool_quality": [entry]}))
+    run = at(f"{words} {'suite.yml' if words == 'gate' else 'project'}")
+    assert run.returncode == (2 if is_partial else 0), run.stderr
+    assert (b"incomplete" in run.stdout + run.stderr) == is_partial
+    assert words in ("lock", "gate") or b"1 tool" in run.stdout
+
+
 def test_a_client_s_file_with_one_server_means_that_server_and_with_several_asks_for_one(at, write):
     run = at("score .mcp.json")
     assert b".mcp.json configures one server: config:project/shop" in run.stderr

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial, wraps
@@ -143,16 +144,26 @@ def json_files(folder: Path) -> list[str]:
 def resolve_folder(locator: str) -> tuple[list[str], list[str]]:
     """Return the locators that a folder stands for, and the catalogs in it that its code goes before.
 
-    A folder with code is its code, whatever JSON lies there: a capture or a report of an earlier day is not the
-    server. Without code it is its JSON files, or itself if it only declares a server that can be started.
+    A folder whose code registers tools is that code, whatever JSON lies there: a capture of an earlier day is not the
+    server. Without such code it is its JSON files, or itself if it only declares a server that can be started.
     """
     folder = Path(locator)
     files = json_files(folder)
     named = [file for file in files if b'"tools"' in read_bytes(Path(file))]
-    if has_code(folder):
+    if has_code(folder) and not (named and _registers_nothing(folder)):
         return [locator], named
     declares_server = any((folder / name).is_file() for name in MANIFESTS)
     return ([locator] if declares_server and not named else files), []
+
+
+def _registers_nothing(folder: Path) -> bool:
+    """Return whether code is certain to register no tool, such as a script beside catalogs."""
+    from tdqs_mcp.code.tool_search import find_tools  # noqa: PLC0415  # most runs read no code
+
+    with suppress(InputError):
+        _, registrations, unread = find_tools(folder)
+        return not registrations and not any(may_register for _, may_register in unread)
+    return False
 
 
 def _read_still(file: File) -> Catalog:

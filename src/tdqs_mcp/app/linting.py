@@ -188,6 +188,12 @@ def read_source(folder: Path) -> CodeReport:
     return read_code(folder)
 
 
+def read_own_code(locator: str, cwd: str | None = None) -> CodeReport | None:
+    """Return the code that a locator is, or runs in this process; None for any other. Raises InputError."""
+    folder = source_of(locator, cwd)
+    return read_source(folder) if folder else None
+
+
 def report_findings(measured: Measured, policy: Policy) -> LintReport:
     """Return the findings about a catalog that is measured already."""
     report = find(measured, policy)

@@ -308,10 +308,9 @@ def code(locator: str, *, tools: tuple[str, ...] | None, page: runner.Page) -> N
     """
     from tdqs_mcp.report.code_report import code_blocks, openai_hints  # noqa: PLC0415  # linting goes without
 
-    source = linting.source_of(locator, None)
-    if source is None:
+    report = linting.read_own_code(locator)
+    if report is None:
         raise InputError(f"{locator!r} is no code: give a folder, a file of Python, JavaScript or TypeScript, or py:")
-    report = linting.read_source(source)
     names = match_tools([entry.name for entry in report.tools], tools or ())
     document = {"openai-hints": lambda result: json_text(openai_hints(result))}
     page.show([report], runner.views(partial(code_blocks, tools=names)) | document)

@@ -16,9 +16,9 @@ import click
 
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import Configuration, read_configuration, read_configuration_file
-from tdqs_mcp.app.linting import Policy, read_policy, read_source, source_of
+from tdqs_mcp.app.linting import Policy, read_own_code, read_policy, read_source
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, fail, group_options
-from tdqs_mcp.cli.started_servers import hint_for, load_target, split_words
+from tdqs_mcp.cli.started_servers import MAX_FILES, hint_for, load_target, split_words
 from tdqs_mcp.errors import CaptureError, InputError, TdqsError
 from tdqs_mcp.facts.spelling import first_of
 from tdqs_mcp.json_text import parse_json
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
     from tdqs_mcp.results.improvements import LeftOut
-
-MAX_NAMED = 3
-"""Files of a folder that a line names."""
 
 MAX_WHOLE = 3
 """Servers with a report each before their ranking; of more there is the ranking alone."""
@@ -286,17 +283,14 @@ def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> t
     """The locators with the JSON files of a folder without code in its place; a line says what a folder stood for."""
     expanded: list[str] = []
     for locator in locators:
-        if not locator or not Path(locator).is_dir():
-            expanded.append(locator)
-            continue
-        targets, passed_over = catalogs.resolve_folder(locator)
+        is_folder = bool(locator) and Path(locator).is_dir()
+        targets, passed_over = catalogs.resolve_folder(locator) if is_folder else ([locator], [])
         if not targets:
             raise click.BadParameter(f"there is neither code nor a JSON file in the folder {locator!r}")
-        if passed_over:
-            names = first_of(passed_over, MAX_NAMED)
-            click.echo(printable(f"reading the code in {locator!r}, not {names}"), err=True)
-        elif targets != [locator]:
-            click.echo(printable(f"reading {first_of(targets, MAX_NAMED)}"), err=True)
+        if passed_over or targets != [locator]:
+            names = first_of(passed_over or targets, MAX_FILES)
+            words = f"reading the code in {locator!r}, not {names}" if passed_over else f"reading {names}"
+            click.echo(printable(words), err=True)
         expanded += targets
     return tuple(expanded)
 
@@ -311,8 +305,7 @@ def read_code_of(locators: Sequence[str], source: Path | None, cwd: str | None =
             f"no tool is registered in {str(source)!r}, as far as its code tells; name what declares them",
         )
         return code
-    folder = source_of(locators[0], cwd) if len(locators) == 1 and locators[0] else None
-    return read_source(folder) if folder else None
+    return read_own_code(locators[0], cwd) if len(locators) == 1 and locators[0] else None
 
 
 def locators_argument(*, required: bool = True) -> Callable[[Callback], Callback]:

@@ -74,9 +74,9 @@ def read_tools(
 ) -> tuple[Catalog, dict[str, dict[str, SourcePlace]]]:
     """Return a catalog of the tools that a folder's code registers, as far as the code tells it, and their places.
 
-    Nothing is run. What is left out are tools whose name is computed. Raises InputError as `read_code`.
+    Nothing is run. Left out are tools with a computed name or of a file that is not read. Raises as `read_code`.
     """
-    interpreter, registrations, problems = find_tools(folder, overlay, parsed)
+    interpreter, registrations, unread = find_tools(folder, overlay, parsed)
     reader = DefinitionReader(interpreter, registrations)
     named = [registration for registration in registrations if not registration.is_computed]
     computed = [registration for registration in registrations if registration.is_computed]
@@ -93,13 +93,14 @@ def read_tools(
     )
     if not tools and not lost:
         lost = "No tool was found in the code; if another package has them, give that one's folder."
+    missing = next((sentence for sentence, may_register in unread if may_register), None)
     catalog = Catalog(
         server=folder.resolve().stem if folder.is_file() else folder.resolve().name,
         tools=tuple(tools),
         instructions=interpreter.server_instructions(),
         source=folder.name or ".",
-        unread=(*problems, *([lost] if lost else []), *_sentences(definitions)),
-        incomplete=lost,
+        unread=(*(sentence for sentence, _ in unread), *([lost] if lost else []), *_sentences(definitions)),
+        incomplete=lost or missing,
     )
     pairs = zip(named, definitions, strict=True)
     return catalog, {registration.name: reader.places(registration, definition) for registration, definition in pairs}

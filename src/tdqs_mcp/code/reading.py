@@ -69,7 +69,8 @@ def read_code(folder: str | Path, overlay: Mapping[str, bytes] = NO_OVERLAY) -> 
     what is not there, and for a folder without source files.
     """
     root = Path(folder)
-    interpreter, registrations, problems = find_tools(root, overlay)
+    interpreter, registrations, unread = find_tools(root, overlay)
+    problems = [sentence for sentence, _ in unread]
     computed = [registration for registration in registrations if registration.is_computed]
     problems += [f"{part.module.path}:{part.line}: the name of a tool is computed" for part in computed]
     if root.is_file() and (missing := imports_beside(root, interpreter.project)):

@@ -175,7 +175,8 @@ class _SourceTools:
 
     def __init__(self, source: Path, overlay: Mapping[str, bytes]) -> None:
         self._source, self._overlay = source, overlay
-        self._interpreter, registrations, self.problems = find_tools(source, overlay)
+        self._interpreter, registrations, unread = find_tools(source, overlay)
+        self.problems = [sentence for sentence, _ in unread]
         self._reader = DefinitionReader(self._interpreter, registrations)
         named = {registration.name: registration for registration in registrations if not registration.is_computed}
         self._tools = {name: (entry, self._reader.read(entry)) for name, entry in named.items()}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from tdqs_mcp.code.flow import Interpreter
@@ -36,6 +36,14 @@ NO_OVERLAY: Mapping[str, bytes] = {}
 """No file is read from elsewhere than the disk."""
 
 
+_TEST = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+_PLACEHOLDER = re.compile(rb"\{\{.*\}\}|\{%.*%\}|<%.*%>")
+
+
+Unread: TypeAlias = tuple[str, bool]
+"""A sentence on a file that could not be read, and whether tools may be missing: no test, no template to be filled."""
+
+
 def folder_of(source: Path) -> Path:
     """Return the folder that a source's names start from: itself, or the one that a single file stands in."""
     return source if source.is_dir() else source.parent
@@ -43,7 +51,7 @@ def folder_of(source: Path) -> Path:
 
 def find_tools(
     folder: Path, overlay: Mapping[str, bytes] = NO_OVERLAY, parsed: MutableMapping[str, Module] | None = None
-) -> tuple[Interpreter, list[Registration], list[str]]:
+) -> tuple[Interpreter, list[Registration], list[Unread]]:
     """Return the registrations of a folder's tools, what resolves their names, and the files that were not read.
 
     A single file is read alone. `overlay` has contents by path in place of those on the disk; `parsed` keeps modules
@@ -51,12 +59,12 @@ def find_tools(
     """
     if not folder.exists():
         raise InputError(f"there is no file or folder {str(folder)!r}; give a server's source, or an unpacked package")
-    modules, problems = _parse(folder, overlay, {} if parsed is None else parsed)
+    modules, unread = _parse(folder, overlay, {} if parsed is None else parsed)
     if not modules:
-        reason = f" ({problems[0]})" if problems else ""
+        reason = f" ({unread[0][0]})" if unread else ""
         raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read{reason}")
     interpreter = Interpreter(Project(modules))
-    return interpreter, Finder(interpreter).find(), problems
+    return interpreter, Finder(interpreter).find(), unread
 
 
 def imports_beside(file: Path, project: Project) -> list[str]:
@@ -88,41 +96,40 @@ def list_files(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
         has_twins = any(f"{stem}{suffix}" in names for stem in stems for suffix in (".js", ".mjs"))  # a bundle twice
         for name in sorted(names):
             path = Path(place, name)
-            is_twin = has_twins and name.endswith(".cjs")
-            if (
-                name.endswith(suffixes)
-                and not name.endswith(_IGNORED)
-                and not is_twin
-                and S_ISREG(path.lstat().st_mode)
-            ):
+            is_left_out = name.endswith(_IGNORED) or (has_twins and name.endswith(".cjs"))
+            if name.endswith(suffixes) and not is_left_out and S_ISREG(path.lstat().st_mode):
                 yield path
 
 
 def _parse(
     root: Path, overlay: Mapping[str, bytes], parsed: MutableMapping[str, Module]
-) -> tuple[list[Module], list[str]]:
+) -> tuple[list[Module], list[Unread]]:
     modules: list[Module] = []
-    problems: list[str] = []
+    unread: list[Unread] = []
     for count, path in enumerate(source_files(root)):
         name = path.relative_to(folder_of(root)).as_posix()
         if count == MAX_FILES:
-            problems.append(f"{name}: not read, as the folder has more than {MAX_FILES:,} source files")
+            unread.append((f"{name}: not read, as the folder has more than {MAX_FILES:,} source files", True))
             break
+        line, content = 0, overlay.get(name, b"")
         try:
-            parsed[name] = _module(name, path, overlay.get(name), parsed.get(name))
+            if name not in overlay:
+                with path.open("rb") as stream:
+                    content = stream.read(MAX_FILE_BYTES + 1)
+            parsed[name] = _module(name, content, parsed.get(name))
             modules.append(parsed[name])
         except (SyntaxError, ValueError, OSError, MemoryError, RecursionError, LookupError, ImportError) as error:
-            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-            reason = error.msg if isinstance(error, SyntaxError) else str(error)
-            reason = "it nests too deep" if isinstance(error, RecursionError | MemoryError) else reason
-            problems.append(f"{name}{line}: not read: {reason}")
-    return modules, problems
+            reason = "it nests too deep" if isinstance(error, RecursionError | MemoryError) else str(error)
+            if isinstance(error, SyntaxError):
+                line, reason = error.lineno or 0, error.msg
+            is_template = line and any(map(_PLACEHOLDER.search, content.splitlines()[line - 1 : line]))
+            may_register = b"tool" in content.lower() and not _TEST.search(name) and not is_template
+            sentence = f"{name}{f', line {line}' if line else ''}: not read: {reason}"
+            unread.append((sentence, isinstance(error, OSError) or may_register))
+    return modules, unread
 
 
-def _module(name: str, path: Path, content: bytes | None, earlier: Module | None) -> Module:
-    if content is None:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_FILE_BYTES + 1)
+def _module(name: str, content: bytes, earlier: Module | None) -> Module:
     if len(content) > MAX_FILE_BYTES:
         raise ValueError(f"it is larger than {MAX_FILE_BYTES // 2**20} MiB")
     if earlier is not None and earlier.text == content:
