@@ -666,3 +666,44 @@ def test_markdown_has_a_line_for_each_check(gate, write, tmp_path):
     assert text.startswith("## 1 failed\n")
     assert text.count("| a \\| b | s |") == 3
     assert done.returncode == 1
+
+
+FALSE_HINT = """
+from pathlib import Path
+
+from fastmcp import FastMCP
+
+server = FastMCP("harbour")
+
+
+@server.tool(annotations={"readOnlyHint": True})
+def read_berth(berth: str) -> str:
+    \"\"\"Read the note of a berth.\"\"\"
+    Path(f"/srv/{berth}.txt").write_text("x")
+    return "x"
+"""
+
+
+@pytest.mark.parametrize(
+    ("locator", "result", "words"),
+    [
+        ("harbour", "FAIL", "readOnlyHint is true, but the code"),
+        ("harbour/server.py", "FAIL", "readOnlyHint is true, but the code"),
+        ("listed.json", "ERROR", "not measured, as the rule reads code"),
+    ],
+)
+def test_a_rule_about_code_runs_where_lint_runs_it_and_is_else_not_measured(
+    gate, command, write, tmp_path, locator, result, words
+):
+    (tmp_path / "harbour").mkdir()
+    write("harbour/server.py", FALSE_HINT)
+    write("listed.json", [tool("read_berth", "Read the note of a berth.", annotations={"readOnlyHint": True})])
+    expect = [{"target": 'findings["TDQ801"]', "matcher": {"schema": {"maximum": 0}}}]
+    entry = {"name": "true hints", "server": "harbour", "expect": expect}
+    done = gate(json.dumps({"servers": {"harbour": {"locator": locator}}, "tool_quality": [entry]}))
+    assert done.returncode == {"FAIL": 1, "ERROR": 2}[result], done.stderr
+    text = " ".join(done.stdout.decode().split())
+    assert text.startswith(result)
+    assert words in text
+    linted = command("lint", locator, cwd=tmp_path).stdout
+    assert (b"TDQ801" in linted) == (result == "FAIL")

@@ -229,7 +229,8 @@ def run(command, write, tmp_path):
 
 
 def test_a_lock_is_written_verified_and_changed_by_acceptance_alone(run, tmp_path):
-    assert run("lock", SERVER)[0] == 0
+    code, _, hint = run("lock", SERVER)
+    assert (code, "Next: commit it" in hint) == (0, True)
     first = (tmp_path / "tdqs.lock").read_bytes()
     VALIDATORS["lock"].validate(json.loads(first))
     assert run("lock --check", SERVER)[0] == 0
@@ -238,8 +239,9 @@ def test_a_lock_is_written_verified_and_changed_by_acceptance_alone(run, tmp_pat
     assert (code, "Wording (2)" in said) == (1, True)
     assert run("lock", both)[0] == 1
     assert (tmp_path / "tdqs.lock").read_bytes() == first
-    code, said, _ = run("lock", both, "--accept", "tool:ship_order")
+    code, said, hint = run("lock", both, "--accept", "tool:ship_order")
     assert (code, said.count(", accepted]")) == (1, 1)
+    assert "Next: --accept the changes that are left, or take them back." in hint
     [entry] = json.loads((tmp_path / "tdqs.lock").read_text())["servers"]
     assert all(each["score"]["score"] >= 1 for each in entry["tools"])
     assert run("lock --check", {**SERVER, "tools": [ORDERS, both["tools"][1]]})[0] == 0

@@ -205,3 +205,44 @@ def test_a_fastmcp_object_is_taken_as_it_is(project):
         """
     )
     done.assert_outcomes(passed=1)
+
+
+HARBOUR = """
+from pathlib import Path
+from fastmcp import FastMCP
+
+server = FastMCP("harbour")
+
+
+@server.tool(annotations={"readOnlyHint": True})
+def read_berth(berth: str) -> str:
+    \"Read the note of a berth.\"
+    Path(f"/srv/{berth}.txt").write_text("x")
+    return "x"
+"""
+
+
+def test_fail_on_fails_what_lint_fails_also_what_the_code_disproves_and_nothing_milder(project, pytester):
+    pytester.makepyfile(harbour=HARBOUR)
+    user = {"type": "object", "properties": {"user": {"type": "string", "description": "Number of the user."}}}
+    reads = {"readOnlyHint": True, "openWorldHint": False}
+    texts = {"get_user": "Gets the record of one user.", "list_orders": "Lists the dates of all orders of one user."}
+    usage = [
+        {"name": name, "description": text, "inputSchema": user, "annotations": reads} for name, text in texts.items()
+    ]
+    pytester.makefile(".json", usage=json.dumps(usage))
+    done = project(
+        """
+        import pytest
+        from tdqs_mcp.pytest_plugin import assert_tool_quality
+
+        def test_code():
+            assert_tool_quality("harbour.py", None)
+            with pytest.raises(AssertionError, match="1 findings at error or worse: TDQ801"):
+                assert_tool_quality("harbour.py", None, fail_on="error")
+
+        def test_advice_of_a_score():
+            assert_tool_quality("usage.json", None, fail_on="warning")
+        """
+    )
+    done.assert_outcomes(passed=2)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from tdqs_mcp.app.linting import Policy
     from tdqs_mcp.model import Catalog
     from tdqs_mcp.results.scores import ServerScore
     from tdqs_mcp.sources.locator import LiveOptions
@@ -27,20 +28,21 @@ def assert_tool_quality(
     """The score of a server that reaches `min_tier` overall; else an AssertionError that says what to fix.
 
     `server` is an MCPServer, Server or FastMCP (or a function that makes one), a Catalog, parsed definitions, a path
-    or a locator. `min_tool_tier` holds for every tool, `fail_on` is the mildest severity of a finding that fails, and
-    `max_tokens` bounds what all definitions cost together. Works in a running event loop as well. Raises InputError
-    and CaptureError.
+    or a locator. `min_tool_tier` holds for every tool, `fail_on` is the mildest severity that fails of what `lint`
+    finds, also about code that is named, and `max_tokens` bounds what all definitions cost together. Works in a
+    running event loop as well. Raises InputError and CaptureError.
     """
     __tracebackhide__ = True
-    from tdqs_mcp.report.score_report import assertion_text  # noqa: PLC0415  # pytest imports this file in every run
+    from tdqs_mcp.app.judging import score_offline  # noqa: PLC0415  # pytest imports this file in every run
+    from tdqs_mcp.report.score_report import assertion_text  # noqa: PLC0415
 
-    catalog = _catalog(server, timeout)
-    score = _score(catalog)
+    catalog, policy = _read(server, timeout)
+    score = score_offline(catalog, policy=policy)
     missed = [
         *([f"the list of tools is incomplete: {catalog.incomplete}"] if catalog.incomplete else []),
         *_below(score, min_tier),
         *_tools_below(score, min_tool_tier),
-        *_found(score, fail_on),
+        *_found(catalog, policy, fail_on),
         *_too_dear(catalog, max_tokens),
     ]
     if missed:
@@ -51,32 +53,30 @@ def assert_tool_quality(
 @pytest.fixture
 def tool_quality() -> "Callable[..., ServerScore]":
     """Scores what `assert_tool_quality` takes, for assertions of your own: `tool_quality(server).rollup.overall`."""
+    from tdqs_mcp.app.judging import score_offline  # noqa: PLC0415
 
     def score(server: Any, *, timeout: float = TIMEOUT) -> "ServerScore":  # noqa: ANN401
-        return _score(_catalog(server, timeout))
+        catalog, policy = _read(server, timeout)
+        return score_offline(catalog, policy=policy)
 
     return score
 
 
-def _score(catalog: "Catalog") -> "ServerScore":
-    from tdqs_mcp.app.judging import score_offline  # noqa: PLC0415
-
-    return score_offline(catalog)
-
-
-def _catalog(server: Any, timeout: float) -> "Catalog":  # noqa: ANN401
-    """The catalog of anything that `assert_tool_quality` takes."""
+def _read(server: Any, timeout: float) -> "tuple[Catalog, Policy]":  # noqa: ANN401
+    """The catalog of anything that `assert_tool_quality` takes, and the policy of `lint` with its code."""
     from tdqs_mcp.app.catalogs import load, load_object, read  # noqa: PLC0415
+    from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, read_own_code  # noqa: PLC0415
     from tdqs_mcp.model import Catalog  # noqa: PLC0415
     from tdqs_mcp.sources.locator import LiveOptions  # noqa: PLC0415
 
     if isinstance(server, Catalog):
-        return server
+        return server, DEFAULT_POLICY
     if isinstance(server, Mapping | list):
-        return read(server)
+        return read(server), DEFAULT_POLICY
     if isinstance(server, str | PathLike):
-        return _apart(load, fspath(server), LiveOptions(timeout=timeout))
-    return _apart(load_object, server, LiveOptions(timeout=timeout))
+        catalog = _apart(load, fspath(server), LiveOptions(timeout=timeout))
+        return catalog, Policy(code=read_own_code(fspath(server)))
+    return _apart(load_object, server, LiveOptions(timeout=timeout)), DEFAULT_POLICY
 
 
 def _apart(use: "Callable[[Any, LiveOptions], Awaitable[Catalog]]", *arguments: Any) -> "Catalog":  # noqa: ANN401
@@ -96,11 +96,9 @@ def _below(score: "ServerScore", tier: str | None) -> list[str]:
 
     if tier is None:
         return []
-    outcome = reaches(score, Tier(tier))
-    if outcome is Outcome.PASSED:
-        return []
-    is_missed = outcome is Outcome.FAILED
-    return [f"does not reach {tier}" if is_missed else f"what is ungraded leaves open whether it is {tier}"]
+    unknown = f"what is ungraded leaves open whether it is {tier}"
+    words = {Outcome.FAILED: [f"does not reach {tier}"], Outcome.UNKNOWN: [unknown]}
+    return words.get(reaches(score, Tier(tier)), [])
 
 
 def _tools_below(score: "ServerScore", tier: str | None) -> list[str]:
@@ -113,12 +111,14 @@ def _tools_below(score: "ServerScore", tier: str | None) -> list[str]:
     return missed + ([f"{len(score.ungraded)} tools are ungraded"] if score.ungraded else [])
 
 
-def _found(score: "ServerScore", severity: str | None) -> list[str]:
+def _found(catalog: "Catalog", policy: "Policy", severity: str | None) -> list[str]:
+    from tdqs_mcp.app.linting import lint  # noqa: PLC0415
     from tdqs_mcp.results.findings import Severity  # noqa: PLC0415
 
     if severity is None:
         return []
-    bad = [finding for finding in score.findings if finding.severity.rank >= Severity(severity).rank]
+    findings = lint(catalog, policy).findings
+    bad = [finding for finding in findings if finding.severity.rank >= Severity(severity).rank]
     rules = ", ".join(dict.fromkeys(finding.rule for finding in bad))
     return [f"{len(bad)} findings at {severity} or worse: {rules}"] if bad else []
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tdqs_mcp.app.catalogs import load
 from tdqs_mcp.app.judging import score_measured
+from tdqs_mcp.app.linting import read_own_code
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import InputError, TdqsError, UnmeasurableError
 from tdqs_mcp.facts.schema.conformance import find_fault
@@ -21,7 +22,7 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.json_values import document, read_document
 from tdqs_mcp.results.checks import GateRow
-from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockedServer, LockReport, LockState
+from tdqs_mcp.results.comparisons import LOCK_VERSION, DefinitionLock, Impact, LockReport, LockState
 from tdqs_mcp.results.contract import generated_by, schema
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tool_code import CodeReport
@@ -90,20 +91,21 @@ async def lock(
     scored = await score_measured(measured, judge=Offline())
     now = lock_server(measured, scored, allow=allow or ())
     entry = definition_lock.find_entry(present, catalog)
+    kept_servers = [
+        server
+        for server in present.servers
+        if entry is None or (server.name, server.source) != (entry.name, entry.source)
+    ]
     if entry is None:
         if accept:
             raise InputError(f"the lock does not have {catalog.server!r}: nothing to accept; add it without --accept")
         report = replace(definition_lock.verify(now, catalog, again), state=LockState.NEW)
-        return DefinitionLock(servers=_sorted([*present.servers, now])), report
-    entry = entry if allow is None else replace(entry, allow=now.allow)
-    report = definition_lock.verify(entry, catalog, again, code=code)
-    updated, report = definition_lock.accept(entry, replace(now, allow=entry.allow), report, accept)
-    kept_servers = [server for server in present.servers if server.name != entry.name or server.source != entry.source]
-    return DefinitionLock(servers=_sorted([*kept_servers, updated])), report
-
-
-def _sorted(servers: Sequence[LockedServer]) -> tuple[LockedServer, ...]:
-    return tuple(sorted(servers, key=lambda server: (server.name, server.source or "")))
+    else:
+        entry = entry if allow is None else replace(entry, allow=now.allow)
+        report = definition_lock.verify(entry, catalog, again, code=code)
+        now, report = definition_lock.accept(entry, replace(now, allow=entry.allow), report, accept)
+    servers = sorted([*kept_servers, now], key=lambda server: (server.name, server.source or ""))
+    return DefinitionLock(servers=tuple(servers)), report
 
 
 async def run_suite(path: Path, options: LiveOptions | None = None) -> list[GateRow]:
@@ -125,12 +127,12 @@ async def _evidence(name: str, server: suite.Server, options: LiveOptions) -> su
         chosen = replace(
             options, headers=headers, env=env, cwd=server.cwd or options.cwd, timeout=server.timeout or options.timeout
         )
-        catalog = await load(locator, chosen)
+        catalog, code = await load(locator, chosen), read_own_code(locator, chosen.cwd)
     except TdqsError as error:
         return str(error)
     if catalog.incomplete:
         return f"the list of tools is incomplete: {catalog.incomplete}"
-    measured = measure(catalog)
+    measured = replace(measure(catalog), code=code)
     return suite.Evidence(measured=measured, score=await score_measured(measured, judge=Offline()))
 
 

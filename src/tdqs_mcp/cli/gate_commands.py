@@ -120,7 +120,9 @@ def lock(
     reports = _report_changes(locators, live, pin)
     if renewed[-1] != renewed[0]:
         runner.write(json_text(document(renewed[-1])), path)
-        click.echo(f"{path} is written. Next: commit it, and run tdqs-mcp lock --check LOCATOR in CI.", err=True)
+        is_left = any(report and report.has_open_changes for report in reports)
+        rest = "--accept the changes that are left, or take them back" if is_left else "commit it; --check it in CI"
+        click.echo(f"{path} is written. Next: {rest}.", err=True)
     page.show(reports, runner.views(partial(lock_blocks, is_lock=True)))
     runner.end(reports, lambda report: Outcome.FAILED if report.has_open_changes else Outcome.PASSED)
 

@@ -187,7 +187,9 @@ def _mean_score(evidence: Evidence) -> Bounds:
 
 
 def _findings(selection: RuleSelection, evidence: Evidence, *, severity: Severity | None = None) -> Bounds:
-    """The number of findings; a lower bound if some tools cannot be measured."""
+    """The number of findings; a lower bound if some tools cannot be measured, unknown for code rules without code."""
+    if evidence.measured.code is None and all(rule.startswith("TDQ8") for rule in selection.rules):
+        return _unknown("not measured, as the rule reads code: give its folder or py:MODULE:OBJECT as the locator")
     findings = [
         finding for finding in registry.check(evidence.measured, selection) if severity in (None, finding.severity)
     ]
