@@ -359,14 +359,18 @@ def test_a_new_catalog_is_compared_with_nothing(action, github, pull_request, tm
 
 
 @pytest.fixture
-def repository(tmp_path):
-    """A git repository that uses our hooks, run with the program under test in place of an installation."""
+def repository(tmp_path, request):
+    """A git repository that uses our hooks, run with the program under test in place of an installation.
+
+    A parameter has what the repository's configuration sets of a hook.
+    """
     folder = tmp_path / "repository"
     folder.mkdir()
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     local = [
         hook
         | {"language": "system", "entry": hook["entry"].replace("tdqs-mcp", f"{sys.executable} -m tdqs_mcp")}
+        | getattr(request, "param", {}).get(hook["id"], {})
         for hook in hooks
     ]  # fmt: skip
     (folder / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": local}]}))
@@ -376,7 +380,9 @@ def repository(tmp_path):
     def run(**files):
         for name, content in files.items():
             text = content if isinstance(content, str) else json.dumps(content)
-            (folder / name.replace("__", ".")).write_text(text, encoding="utf-8")
+            path = folder / name.replace("__", ".")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         subprocess.run(["git", "add", "--all"], check=True, cwd=folder, env=env)
         command = [sys.executable, "-m", "pre_commit", "run", "--all-files", "--verbose"]
         return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
@@ -409,3 +415,11 @@ def test_the_hooks_lint_and_score_a_server_in_code(repository):
     assert "TDQ801" in done.stdout
     assert done.stdout.count("(no files to check)Skipped") == 2
     assert (done.stdout.count("Passed"), done.stdout.count("Failed")) == (1, 1)
+
+
+@pytest.mark.parametrize("repository", [{"tdqs-score-code": {"args": ["src"]}}], indirect=True)
+def test_a_folder_in_args_keeps_the_bar_of_the_hook(repository):
+    server = "from fastmcp import FastMCP\n\nmcp = FastMCP('shop')\n\n\n@mcp.tool()\ndef process(data: str) -> str:\n"
+    done = repository(**{"src/server__py": f'{server}    """Process."""\n    return data\n'})
+    assert "FAIL: src: overall" in done.stdout
+    assert "below B" in done.stdout

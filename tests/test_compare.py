@@ -545,9 +545,8 @@ def test_a_definition_nested_too_deeply_has_no_signature():
 
 
 def test_a_first_description_is_no_regression_for_the_milder_findings_that_it_brings():
-    comparison = tdqs_mcp.compare(
-        tdqs_mcp.read([tool("list_loans", None)]), tdqs_mcp.read([tool("list_loans", "Loans.")])
-    )
+    first = tool("list_loans", "List a member's loans. TODO")
+    comparison = tdqs_mcp.compare(tdqs_mcp.read([tool("list_loans", None)]), tdqs_mcp.read([first]))
     assert {finding.severity for finding in comparison.findings_added} >= {"warning"}
     assert not comparison.regressions
     worse = tdqs_mcp.compare(tdqs_mcp.read([tool("list_loans", "Loans.")]), tdqs_mcp.read([tool("list_loans", None)]))
@@ -561,3 +560,27 @@ def test_a_budget_of_tokens_is_a_notice_and_no_regression():
     comparison = sync.compare(old, new)
     assert "TDQ401" in {finding.rule for finding in comparison.findings_added}
     assert not [regression for regression in comparison.regressions if "TDQ4" in regression]
+
+
+def test_what_the_reading_of_code_leaves_open_is_no_breaking_change(command, tmp_path, write):
+    """The SDK makes output schemas when it runs: a capture has them, the code does not."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "server.py").write_text(
+        "from fastmcp import FastMCP\n\nserver = FastMCP('harbour')\n\n\n@server.tool()\n"
+        'def find_berths(length: int) -> dict:\n    """Find the berths that take a boat of a length."""\n'
+        "    return {'berths': length}\n",
+        encoding="utf-8",
+    )
+    schema = takes("length", length={"type": "integer"})
+    listed = tool(
+        "find_berths", "Find the berths that take a boat of a length.", schema, outputSchema={"type": "object"}
+    )
+    captured = write("harbour.json", {"tools": [listed]})
+    done = command("compare", captured, tmp_path / "src", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    changes = [entry for found in json.loads(done.stdout)["tools"] for entry in found["differences"]]
+    assert [entry for entry in changes if entry["path"].startswith("/outputSchema")] == []
+    lost = command(
+        "compare", captured, write("lost.json", {"tools": [tool("find_berths", "x", schema)]}), "--format", "json"
+    )
+    assert b"lost-schema" in lost.stdout

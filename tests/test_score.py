@@ -577,3 +577,21 @@ def test_a_parameter_whose_words_the_description_has_is_not_called_unexplained()
     reason = score.judgements["parameter_semantics"].justification
     assert "depth" in reason
     assert "work_item_id" not in reason
+
+
+def test_a_finding_has_one_severity_in_a_score_and_in_lint(command, write):
+    """Two tools that compete, neither of which says when it is right."""
+    reads = {"readOnlyHint": True, "openWorldHint": False}
+    file = {"type": "object", "properties": {"file": {"type": "string", "description": "The file's id"}}}
+    texts = {"update_file": "Update the content of a file.", "update_text_file": "Update the content of a text file."}
+    tools = write("files.json", [tool(name, text, file, annotations=reads) for name, text in texts.items()])
+
+    def severities(name):
+        findings = json.loads(command(name, tools, "--format", "json").stdout)["findings"]
+        return {finding["rule"]: finding["severity"] for finding in findings}
+
+    scored, linted = severities("score"), severities("lint")
+    assert scored["TDQ104"] == "info"
+    assert {rule: scored[rule] for rule in linted} == linted
+    write("tdqs.toml", '[severity]\nTDQ104 = "error"')
+    assert severities("score")["TDQ104"] == "error"

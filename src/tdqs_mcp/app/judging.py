@@ -49,9 +49,14 @@ if TYPE_CHECKING:
 def findings_of_score(measured: Measured, policy: Policy = DEFAULT_POLICY) -> tuple[Finding, ...]:
     """Return what the policy's rules find; a score asks every tool when to use it, and which sibling instead."""
     selection = policy.selection
-    if "TDQ104" in selection.rules:
+    if "TDQ104" in selection.rules and "TDQ146" not in selection.variants:
         more = frozenset() if selection.is_named else frozenset({"TDQ105"}) - selection.ignored
-        selection = selection._replace(rules=selection.rules | more, variants=selection.variants | {"TDQ146"})
+        severity = selection.severities.get("TDQ104", registry.find("TDQ104").severity)  # as in lint, for each tool
+        selection = selection._replace(
+            rules=selection.rules | more,
+            variants=selection.variants | {"TDQ146"},
+            severities={**selection.severities, "TDQ146": severity},
+        )
     return find(measured, replace(policy, selection=selection)).findings
 
 
