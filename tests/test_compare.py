@@ -367,6 +367,7 @@ def test_without_a_break_every_old_call_is_still_taken(old, new, instances):
 @settings(max_examples=80)
 @given(st.lists(TOOLS, max_size=3), st.lists(TOOLS, max_size=3))
 @example([], [{"name": "0", "description": ":\nL"}])
+@example([], [{"name": "0", "outputSchema": {"anyOf": None}}])
 def test_any_json_on_either_side_is_compared(old, new):
     try:
         catalogs = tdqs_mcp.read({"tools": old}), tdqs_mcp.read({"tools": new})

@@ -180,6 +180,37 @@ def test_a_file_that_cannot_be_parsed_and_may_register_tools_leaves_a_gate_open(
     assert words in ("lock", "gate") or b"1 tool" in run.stdout
 
 
+HINTED = """
+from pathlib import Path
+
+from fastmcp import FastMCP
+
+server = FastMCP("harbour")
+
+
+@server.tool(annotations={"openWorldHint": False})
+def get_berth(berth: str) -> str:
+    \"\"\"Get the note of a berth.\"\"\"
+    return Path(f"/srv/{berth}.txt").read_text()
+
+
+@server.tool(annotations={"readOnlyHint": True})
+def read_berth(berth: str, depth: int) -> str:
+    \"\"\"Read the note of a berth.\"\"\"
+    Path(f"/srv/{berth}.txt").write_text("x")
+    return "x"
+"""
+
+
+def test_findings_stand_by_severity_and_after_a_false_hint_the_next_step_is_a_rewrite(at, write):
+    write("harbour.py", HINTED)
+    severities = [line.split()[0] for line in at("lint harbour.py").stdout.decode().splitlines() if " TDQ" in line[:20]]
+    assert severities == sorted(severities, key=["error", "warning", "info"].index)
+    assert {"error", "warning", "info"} == set(severities)
+    text = at("score harbour.py").stdout.decode()
+    assert text.index("[TDQ801]") < text.index("Next: tdqs-mcp rewrite harbour.py --tool ")
+
+
 def test_a_client_s_file_with_one_server_means_that_server_and_with_several_asks_for_one(at, write):
     run = at("score .mcp.json")
     assert b".mcp.json configures one server: config:project/shop" in run.stderr

@@ -93,14 +93,13 @@ def read_tools(
     )
     if not tools and not lost:
         lost = "No tool was found in the code; if another package has them, give that one's folder."
-    missing = next((sentence for sentence, may_register in unread if may_register), None)
     catalog = Catalog(
         server=folder.resolve().stem if folder.is_file() else folder.resolve().name,
         tools=tuple(tools),
         instructions=interpreter.server_instructions(),
         source=folder.name or ".",
         unread=(*(sentence for sentence, _ in unread), *([lost] if lost else []), *_sentences(definitions)),
-        incomplete=lost or missing,
+        incomplete=lost or next((sentence for sentence, may_register in unread if may_register), None),
     )
     pairs = zip(named, definitions, strict=True)
     return catalog, {registration.name: reader.places(registration, definition) for registration, definition in pairs}

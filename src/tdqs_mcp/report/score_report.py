@@ -264,9 +264,9 @@ def _fixes(score: ServerScore, locator: str, places: CodePlaces) -> list[Block]:
     groups = fixes_by_rule(score)
     if not groups:
         return []
-    nearest = _nearest(score)
-    blocks = [OnlyIn(form, _groups(groups[:most], nearest, places)) for form, most in MAX_GROUPS.items()]
-    return [Heading("Fix first"), *blocks, *_next(score, groups[0][0], locator)]
+    blocks = [OnlyIn(form, _groups(groups[:most], _nearest(score), places)) for form, most in MAX_GROUPS.items()]
+    reworded = next((group[0] for group in groups if group[0].finding.dimension), groups[0][0])
+    return [Heading("Fix first"), *blocks, *_next(score, reworded, locator)]
 
 
 def _retired(score: ServerScore) -> set[str | None]:

@@ -287,8 +287,8 @@ class LintReport(OfServer):
 
     @property
     def by_harm(self) -> list[list[Finding]]:
-        """Groups of `by_rule`; of a rank, what misleads an agent first, and what most servers lack at last."""
-        return sorted(self.by_rule, key=lambda group: (-rank_of(group[0]), harm_of(group[0])))
+        """Groups of `by_rule`; of a severity, what misleads an agent first, and what most servers lack at last."""
+        return sorted(self.by_rule, key=lambda group: (-group[0].severity.rank, -rank_of(group[0]), harm_of(group[0])))
 
     @property
     def by_part(self) -> list[tuple[Location, list[Finding]]]:

@@ -211,6 +211,7 @@ def unordered_list(name: str, prose: Prose, shape: Shape, remarks: Iterable[Para
 def is_null_open(prose: Prose, output: Shape) -> bool:
     """Return whether a result may be null, and no text says when."""
     result = keyword_members(output.root).get("result", output.root)
-    kinds = result.get("anyOf", (result,)) if isinstance(result, dict) else ()
-    takes_null = any(isinstance(kind, dict) and kind.get("type") in ("null", ["object", "null"]) for kind in kinds)
+    kinds = result.get("anyOf", [result]) if isinstance(result, dict) else []
+    kinds = [kind for kind in kinds if isinstance(kind, dict)] if isinstance(kinds, list) else []
+    takes_null = any(kind.get("type") in ("null", ["object", "null"]) for kind in kinds)
     return takes_null and prose.language == "en" and _claim_words("missing").isdisjoint(prose.vocabulary)
