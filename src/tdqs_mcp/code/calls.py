@@ -633,9 +633,7 @@ class Calls(Resolution):
             return []
         self._pending.add(name)
         try:
-            with self.muted():
-                places = [(node, CallFrame(parent=scope)) for node, scope in members]
-                values = [part for node, place in places for part in alternatives(self.evaluate(node, place))]
+            values = [part for node, scope in members for part in alternatives(self.value_of(node, scope))]
         finally:
             self._pending.remove(name)
         closures = [value for value in values if isinstance(value, Closure)]

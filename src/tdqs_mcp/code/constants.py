@@ -29,7 +29,7 @@ from tdqs_mcp.code.nodes import (
 )
 from tdqs_mcp.code.project import Binding, NameScope, ProjectModule, last_name
 from tdqs_mcp.code.resolution import ZOD_PARTS
-from tdqs_mcp.code.values import CallFrame, Constant, Dictionary, Listing, Value
+from tdqs_mcp.code.values import Constant, Dictionary, Listing, Value
 from tdqs_mcp.results.tool_code import SourcePlace
 
 MAX_STEPS = 60
@@ -386,9 +386,7 @@ class ConstantReader:
         """Return what the interpreter makes of an expression, such as a parameter that one call gives."""
         if isinstance(here.node, Function | Class):
             raise UnreadError(f"it is made at {here.place}")
-        with self._interpreter.muted():
-            frame = CallFrame(parent=here.scope)
-            return _plain(self._interpreter.evaluate(here.node, frame), here)
+        return _plain(self._interpreter.value_of(here.node, here.scope), here)
 
     @contextmanager
     def _step(self, expression: Expression) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -47,21 +47,12 @@ MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DefinitionGap:
-    """A part of a definition that could not be read."""
-
-    path: str
-    """JSON pointer below the tool."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StaticDefinition:
     """A tool as far as the code tells it."""
 
     raw: Mapping[str, Any]
-    gaps: tuple[DefinitionGap, ...]
+    gaps: Mapping[str, str]
+    """Why parts could not be read, by their JSON pointers."""
 
 
 def read_definitions(folder: Path) -> Catalog:
@@ -82,9 +73,7 @@ def read_tools(
     computed = [registration for registration in registrations if registration.is_computed]
     definitions = [reader.read(registration) for registration in named]
     tools = [
-        replace(
-            read_tool(plain(definition.raw), index), unread=tuple(dict.fromkeys(gap.path for gap in definition.gaps))
-        )
+        replace(read_tool(plain(definition.raw), index), unread=tuple(definition.gaps))
         for index, definition in enumerate(definitions)
     ]
     places = [f"{registration.module.path}:{registration.line}" for registration in computed]
@@ -112,9 +101,10 @@ def _sentences(definitions: Sequence[StaticDefinition]) -> Iterator[str]:
     """
     lost: dict[str, dict[str, str]] = {}
     for definition in definitions:
-        for gap in (gap for gap in definition.gaps if gap.reason != MADE_BY_SDK):
-            part = gap.path.removeprefix("/").partition("/")[0]
-            lost.setdefault(part, {}).setdefault(definition.raw["name"], gap.reason)
+        for path, reason in definition.gaps.items():
+            if reason != MADE_BY_SDK:
+                part = path.removeprefix("/").partition("/")[0]
+                lost.setdefault(part, {}).setdefault(definition.raw["name"], reason)
     for part, tools in lost.items():
         reason = next(iter(tools.values()))
         names = first_of(list(tools), MAX_NAMED)
@@ -155,24 +145,27 @@ class DefinitionReader:
         """Return what all registrations of the tool's name say, where they agree."""
         readings = [self._read(rival) for rival in registration.rivals or (registration,)]
         raw: dict[str, Any] = {"name": registration.name}
-        gaps: list[DefinitionGap] = []
+        gaps: dict[str, str] = {}
         parts = registration.parts
         for part in ("title", "description", "inputSchema", "outputSchema", "annotations"):
             values = [reading.raw[part] for reading in readings if part in reading.raw]
-            lost = [gap for reading in readings for gap in reading.gaps if gap.path.startswith(f"/{part}")]
+            lost: dict[str, str] = {}
+            for path, reason in (pair for reading in readings for pair in reading.gaps.items()):
+                if path.startswith(f"/{part}"):
+                    lost.setdefault(path, reason)
             if values and all(value == values[0] for value in values):
                 raw[SourceText(part, parts[part]) if part in parts else part] = values[0]
-                gaps += lost if len(readings) == 1 else [gap for gap in lost if gap.path != f"/{part}"]
+                gaps |= {path: reason for path, reason in lost.items() if len(readings) == 1 or path != f"/{part}"}
             elif values:
-                gaps.append(DefinitionGap(path=f"/{part}", reason="several registrations of the name differ in it"))
+                gaps[f"/{part}"] = "several registrations of the name differ in it"
             else:
-                gaps += lost[:1]
+                gaps |= dict([*lost.items()][:1])
         if any(not rival.is_direct or rival.dispatched for rival in registration.rivals):
             for part in [part for part in raw if part != "name" and self._is_changed(part, registration)]:
                 raw.pop(part)
-                gaps.append(DefinitionGap(path=f"/{part}", reason="it is put together where the tools are registered"))
+                gaps[f"/{part}"] = "it is put together where the tools are registered"
         raw.setdefault("inputSchema", {"type": "object"})
-        return StaticDefinition(raw=raw, gaps=tuple(gaps))
+        return StaticDefinition(raw=raw, gaps=gaps)
 
     def _is_changed(self, part: str, registration: Registration) -> bool:
         """Return whether a registration in a loop hands on something else than a part as it stands."""
@@ -193,28 +186,38 @@ class DefinitionReader:
 
     def _read(self, registration: Registration) -> StaticDefinition:
         raw: dict[str, Any] = {}
-        gaps: list[DefinitionGap] = []
+        gaps: dict[str, str] = {}
         for part in ("title", "description"):
-            if part in registration.parts:
-                try:
-                    text = self._python.json(registration.parts[part])
-                except UnreadError as error:
-                    gaps.append(DefinitionGap(path=f"/{part}", reason=str(error)))
-                    continue
-                if isinstance(text, str):
-                    raw[part] = text
-                elif text is not None:
-                    gaps.append(DefinitionGap(path=f"/{part}", reason=f"no text at {registration.parts[part].place}"))
+            text = self._part(registration, part, self._python.json, gaps)
+            if isinstance(text, str):
+                raw[part] = text
+            elif text is not None:
+                gaps[f"/{part}"] = f"no text at {registration.parts[part].place}"
         function = self.wrapped(registration)
-        if "description" not in raw and not any(gap.path == "/description" for gap in gaps):
+        if "description" not in raw and "/description" not in gaps:
             if function is not None and isinstance(function.node, Function):
                 self._documentation(function, function.node, raw, gaps)
             elif not registration.is_direct and "description" not in registration.parts:
-                gaps.append(DefinitionGap(path="/description", reason="no text stands at the registration"))
+                gaps["/description"] = "no text stands at the registration"
         self._annotations(registration, raw, gaps)
         self._input(registration, function, raw, gaps)
-        self._output(registration, raw, gaps)
-        return StaticDefinition(raw=raw, gaps=tuple(gaps))
+        output = self._part(registration, "outputSchema", self._schema, gaps)
+        declared = registration.function.node if registration.function else None
+        if output is not None:
+            raw["outputSchema"] = output
+        elif "outputSchema" not in registration.parts and isinstance(declared, Function) and declared.returns:
+            gaps["/outputSchema"] = MADE_BY_SDK
+        return StaticDefinition(raw=raw, gaps=gaps)
+
+    def _part(
+        self, registration: Registration, part: str, read: Callable[[Expression], Any], gaps: dict[str, str]
+    ) -> Any:  # noqa: ANN401  # JSON
+        """Return a part of a definition; None where it is left out, and with a gap where it is computed."""
+        try:
+            return read(registration.parts[part]) if part in registration.parts else None
+        except UnreadError as error:
+            gaps[f"/{part}"] = str(error)
+            return None
 
     def locate(self, origin: Expression) -> Expression:
         """Return what an expression's names lead to."""
@@ -239,9 +242,7 @@ class DefinitionReader:
                 return inner if isinstance(inner.node, Function) else function
         return function
 
-    def _documentation(
-        self, function: Expression, node: Function, raw: dict[str, Any], gaps: list[DefinitionGap]
-    ) -> None:
+    def _documentation(self, function: Expression, node: Function, raw: dict[str, Any], gaps: dict[str, str]) -> None:
         """Read a docstring as the description, unless a decorator of the project changes it."""
         for decorator in node.decorators:
             outer = self._python.locate(
@@ -251,33 +252,22 @@ class DefinitionReader:
                 isinstance(part, Assign) and isinstance(part.target, Attribute) and part.target.key == "__doc__"
                 for part in walk(outer.node.body)
             ):
-                gaps.append(
-                    DefinitionGap(
-                        path="/description", reason=f"{outer.node.name} changes the docstring at {outer.place}"
-                    )
-                )
+                gaps["/description"] = f"{outer.node.name} changes the docstring at {outer.place}"
                 return
         if node.docstring and node.documentation:
             raw["description"] = SourceText(node.documentation, function.part(node.docstring))
 
-    def _annotations(self, registration: Registration, raw: dict[str, Any], gaps: list[DefinitionGap]) -> None:
-        part = registration.parts.get("annotations")
-        if part is None:
-            if self._adds_annotations and not registration.is_direct:
-                gaps.append(DefinitionGap(path="/annotations", reason="they are added elsewhere"))
-            return
-        try:
-            members = self._python.json(part)
-        except UnreadError as error:
-            gaps.append(DefinitionGap(path="/annotations", reason=str(error)))
-            return
+    def _annotations(self, registration: Registration, raw: dict[str, Any], gaps: dict[str, str]) -> None:
+        members = self._part(registration, "annotations", self._python.json, gaps)
         if isinstance(members, dict):
             raw["annotations"] = {camel(key): value for key, value in members.items() if value is not None}
         elif members is not None:
-            gaps.append(DefinitionGap(path="/annotations", reason=f"they are no object at {part.place}"))
+            gaps["/annotations"] = f"they are no object at {registration.parts['annotations'].place}"
+        elif self._adds_annotations and not registration.is_direct and "annotations" not in registration.parts:
+            gaps["/annotations"] = "they are added elsewhere"
 
     def _input(
-        self, registration: Registration, function: Expression | None, raw: dict[str, Any], gaps: list[DefinitionGap]
+        self, registration: Registration, function: Expression | None, raw: dict[str, Any], gaps: dict[str, str]
     ) -> None:
         part = registration.parts.get("inputSchema")
         try:
@@ -287,13 +277,13 @@ class DefinitionReader:
                 schema, lost = self._python.of_function(function.node, function.scope)
                 raw["inputSchema"] = schema
                 self._split_documentation(function, function.node, raw)
-                gaps += [DefinitionGap(path=path, reason=reason) for path, reason in lost]
+                gaps.update(lost)
             elif registration.is_direct and not registration.module.is_python:
                 raw["inputSchema"] = {"type": "object", "properties": {}}
             else:
-                gaps.append(DefinitionGap(path="/inputSchema", reason="no schema stands at the registration"))
+                gaps["/inputSchema"] = "no schema stands at the registration"
         except UnreadError as error:
-            gaps.append(DefinitionGap(path="/inputSchema", reason=str(error)))
+            gaps["/inputSchema"] = str(error)
 
     def _split_documentation(self, here: Expression, function: Function, raw: dict[str, Any]) -> None:
         """Move what a docstring says of parameters to them, as FastMCP does where it stands alone."""
@@ -324,17 +314,6 @@ class DefinitionReader:
         if not isinstance(schema, dict):
             raise UnreadError(f"no schema stands at {part.place}")
         return schema
-
-    def _output(self, registration: Registration, raw: dict[str, Any], gaps: list[DefinitionGap]) -> None:
-        part = registration.parts.get("outputSchema")
-        function = registration.function.node if registration.function else None
-        if part is not None:
-            try:
-                raw["outputSchema"] = self._schema(part)
-            except UnreadError as error:
-                gaps.append(DefinitionGap(path="/outputSchema", reason=str(error)))
-        elif isinstance(function, Function) and function.returns is not None:
-            gaps.append(DefinitionGap(path="/outputSchema", reason=MADE_BY_SDK))
 
     def _are_annotations_added(self, registrations: Iterable[Registration]) -> bool:
         """Return whether annotations are put together anywhere but at a registration."""

@@ -408,8 +408,7 @@ class Expressions(Assignments):
             case Value() if key == "find" and isinstance(first, Closure) and self._asks_tool(first, frame):
                 record, scope = self.records[self.trace.name]
                 self.trace.has_record = True
-                with self.muted():
-                    return self.evaluate(record, CallFrame(parent=scope))
+                return self.value_of(record, scope)
             case External() if (
                 key in NAMES["parsing"] and ALL in first.parameters and isinstance(first, Argument | Dictionary)
             ):

@@ -147,49 +147,40 @@ class FormalParameter(SyntaxNode):
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Function(SyntaxNode):
-    """A function, method, lambda or arrow."""
+class Declaration(SyntaxNode):
+    """A function or a class; `end` is its last line."""
 
     name: str
-    parameters: Sequence[FormalParameter]
-    body: "Block"
     end: int
     decorators: Sequence[SyntaxNode] = ()
-    returns: SyntaxNode | None = None
     docstring: Literal | None = None
-    is_static: bool = False
 
     @property
     def documentation(self) -> str:
         """Return the docstring without its margin; empty without one."""
-        return documented(self.docstring)
+        return inspect.cleandoc(str(self.docstring.value)) if self.docstring is not None else ""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Class(SyntaxNode):
+class Function(Declaration):
+    """A function, method, lambda or arrow."""
+
+    parameters: Sequence[FormalParameter]
+    body: "Block"
+    returns: SyntaxNode | None = None
+    is_static: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Class(Declaration):
     """A class with its methods and the values of its fields."""
 
-    name: str
     bases: Sequence[SyntaxNode]
     methods: dict[str, Function]
     fields: dict[str, SyntaxNode]
     annotations: dict[str, SyntaxNode]
-    end: int
     has_keywords: bool = False
     """Something stands beside its bases: `class Part(TypedDict, total=False)`."""
-
-    decorators: Sequence[SyntaxNode] = ()
-    docstring: Literal | None = None
-
-    @property
-    def documentation(self) -> str:
-        """Return the docstring without its margin; empty without one."""
-        return documented(self.docstring)
-
-
-def documented(docstring: Literal | None) -> str:
-    """Return a docstring's text without its margin."""
-    return inspect.cleandoc(str(docstring.value)) if docstring is not None else ""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

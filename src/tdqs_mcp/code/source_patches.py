@@ -373,7 +373,8 @@ class _Placement:
         value, origin = origin_at(self.definition.raw, keys)
         if value is not MISSING and value is not None and not (self._is_note(origin) and self.change.before is None):
             return self.other_value(value, origin)
-        lost = next((gap.reason for gap in self.definition.gaps if self.change.path.startswith(gap.path)), None)
+        gaps = self.definition.gaps.items()
+        lost = next((reason for path, reason in gaps if self.change.path.startswith(path)), None)
         if lost and keys[0] in ("description", "title"):
             return lost
         match keys:
