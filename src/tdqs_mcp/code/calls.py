@@ -304,18 +304,13 @@ class Calls(Resolution):
                     items=items, parameters=parameters_of(keywords.values())
                 )
                 continue
-            if arguments:
-                value = arguments.pop(0)
-            elif parameter.name in keywords:
-                value = keywords[parameter.name]
-            elif rest is not None:
+            value = arguments.pop(0) if arguments else keywords.get(parameter.name)
+            if value is None and rest is not None:
                 value = self.member(rest, parameter.name)
-            elif parameter.default is not None:
+            is_missing = value is None or (value == _UNDEFINED and not closure.module.is_python)
+            if is_missing and parameter.default is not None:
                 value = self.evaluate(parameter.default, CallFrame(parent=frame.parent))
-            else:
-                value = UNKNOWN
-            if value == _UNDEFINED and parameter.default is not None and not closure.module.is_python:
-                value = self.evaluate(parameter.default, CallFrame(parent=frame.parent))
+            value = value if value is not None else UNKNOWN
             if type(value) is Value:
                 typed_value = self.typed(parameter.annotation, frame.parent)
                 value = replace(typed_value, parameters=value.parameters) if typed_value is not UNKNOWN else value
@@ -346,9 +341,7 @@ class Calls(Resolution):
         for target in targets or [UNKNOWN]:  # an import that failed is None, and then it is not called
             match target:
                 case Closure():
-                    values = arguments
-                    if not target.module.is_python and not any(isinstance(part, Spread) for part in node.arguments):
-                        values += (_UNDEFINED,) * (len(target.function.parameters) - len(arguments))
+                    values = _padded(arguments, target.function, site)
                     lasting = self._lasting(target, site)
                     result = self._invoke(
                         target, values, keywords, depth=frame.depth, line=node.line, is_new=is_new, lasting=lasting
@@ -390,8 +383,7 @@ class Calls(Resolution):
         if constructor is None or owner is None:
             return instance
         closure = Closure(function=constructor, scope=owner.scope, receiver=instance)
-        if not target.module.is_python and not any(isinstance(part, Spread) for part in node.arguments):
-            arguments += (_UNDEFINED,) * (len(constructor.parameters) - len(arguments))
+        arguments = _padded(arguments, constructor, site)
         self._invoke(closure, arguments, keywords, depth=frame.depth, line=node.line)
         return instance
 
@@ -750,6 +742,13 @@ class Calls(Resolution):
     @abstractmethod
     def _assign(self, target: SyntaxNode, value: Value, frame: CallFrame) -> None:
         """Bind a target, or the names of a pattern, to a value."""
+
+
+def _padded(arguments: tuple[Value, ...], function: Function, site: PassedCall) -> tuple[Value, ...]:
+    """Return the arguments of a script's function with null for those that the call leaves out."""
+    if site.frame.module.is_python or any(isinstance(part, Spread) for part in site.node.arguments):
+        return arguments
+    return arguments + (_UNDEFINED,) * (len(function.parameters) - len(arguments))
 
 
 def _cases(value: Value) -> list[tuple[Value, str]]:

@@ -374,7 +374,7 @@ class ConstantReader:
         results = [part for part in target.node.body.statements if isinstance(part, Return)]
         if len(results) != 1 or any(isinstance(part, If | Loop | Try) for part in target.node.body.statements):
             return None
-        return Expression(node=results[0].value, scope=call_scope(target, here, here.node))
+        return Expression(node=results[0].value, scope=call_scope(target, here.node, here.scope))
 
     def _string(self, expression: Expression) -> str:
         text = self.json(expression)
@@ -399,18 +399,13 @@ class ConstantReader:
             self._steps -= 1
 
 
-def call_scope(function: Expression, here: Expression, call: CallSite) -> CallScope:
-    """Return the names inside a function that a call gives its arguments."""
-    node = function.node
-    parameters = (
-        [part for part in node.parameters if part.name not in ("self", "cls")] if isinstance(node, Function) else []
-    )
-    arguments = {
-        part.name: function.part(part.default) for part in parameters if part.name and part.default is not None
-    }
-    arguments |= {part.name: here.part(argument) for part, argument in zip(parameters, call.arguments, strict=False)}
-    arguments |= {name: here.part(value) for name, value in call.keywords.items()}
-    own = node if isinstance(node, Function) else None
+def call_scope(function: Expression, call: CallSite, scope: NameScope) -> CallScope:
+    """Return the names inside a function that a call in a scope gives its arguments."""
+    own = function.node if isinstance(function.node, Function) else None
+    parameters = [part for part in own.parameters if part.name not in ("self", "cls")] if own else []
+    arguments = {part.name: function.part(part.default) for part in parameters if part.name and part.default}
+    given = (*zip((part.name for part in parameters), call.arguments, strict=False), *call.keywords.items())
+    arguments |= {name: Expression(node=value, scope=scope) for name, value in given}
     return CallScope(module=function.scope.module, function=own, parent=function.scope, arguments=arguments)
 
 

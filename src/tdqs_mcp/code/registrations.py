@@ -384,20 +384,38 @@ class Finder:
             self._registrars[function] = own
         return self._registrars[function]
 
-    def _sdk_calls(self, call: CallSite, scope: NameScope, depth: int = 0) -> list[Expression]:
+    def _sdk_calls(self, call: CallSite, scope: NameScope, depth: int = 0) -> list[tuple[CallSite, NameScope]]:
         """Return the SDK's calls that a call comes down to: itself, or those in the helper that it calls."""
         value = self._value(call.function, scope) if not _is_registering(call) and depth < MAX_HELPERS else UNKNOWN
+        calls: list[tuple[CallSite, NameScope]] = []
         if not isinstance(value, Closure):
-            return [Expression(node=call, scope=scope)]
-        target = Expression(node=value.function, scope=self._place(value))
-        calls: list[Expression] = []
+            return [(call, scope)]
         for inner, path in self._inner_calls(value):
+            target = Expression(node=value.function, scope=self._place(value))
             owner = value.receiver.of.node if isinstance(value.receiver, Instance) else None
-            place: NameScope = replace(call_scope(target, Expression(node=call, scope=scope), call), owner=owner)
+            place: NameScope = replace(call_scope(target, call, scope), owner=owner)
             for function in path:
                 place = NameScope(module=value.module, function=function, parent=place)
             calls += self._sdk_calls(inner, place, depth + 1)
-        return calls or [Expression(node=call, scope=scope)]
+        return calls or [(call, scope)]
+
+    def _call_parts(
+        self, call: CallSite, scope: NameScope, outer: Mapping[str, Expression], own: Function
+    ) -> tuple[dict[str, Expression], bool]:
+        """Return the parts that a call names, with what may be a name as `first`, and whether it is one of the SDK.
+
+        `outer` has the keywords of the helper's call, which the SDK's call may get as `**options`.
+        """
+        parts = {key: Expression(node=value, scope=scope) for key, value in call.keywords.items()}
+        marker = self._value(call.function, scope) if not _is_registering(call) else UNKNOWN
+        if isinstance(marker, Closure):  # a decorator that only marks: @mcp_tool("Find boats")
+            target = Expression(node=marker.function, scope=self._place(marker))
+            parts = dict(call_scope(target, call, scope).arguments)
+        if "**" in parts:
+            parts |= outer
+        if call.arguments and "name" not in parts and call.function is not own:
+            parts["first"] = Expression(node=call.arguments[0], scope=scope)
+        return parts, not isinstance(marker, Closure)
 
     def _place(self, closure: Closure) -> NameScope:
         scope = closure.scope
@@ -416,22 +434,10 @@ class Finder:
         call = registering if isinstance(registering, CallSite) else None
         method = call.function if call else registering
         server = Expression(node=method.value, scope=scope) if isinstance(method, Attribute) else None
-        for inner in self._sdk_calls(call, scope) if call else [None]:
-            node = inner.node if inner and isinstance(inner.node, CallSite) else None
-            parts = {key: inner.part(value) for key, value in node.keywords.items()} if inner and node else {}
-            marker = (
-                self._value(node.function, inner.scope) if inner and node and not _is_registering(node) else UNKNOWN
-            )
-            if inner and node and isinstance(marker, Closure):  # a decorator that only marks: @mcp_tool("Find boats")
-                target = Expression(node=marker.function, scope=self._place(marker))
-                parts = dict(call_scope(target, inner, node).arguments)
-            if inner and node and "**" in parts:
-                parts |= {
-                    key: Expression(node=value, scope=scope) for key, value in (call.keywords if call else {}).items()
-                }
-            if inner and node and node.arguments and "name" not in parts and node.function is not own:
-                parts["first"] = inner.part(node.arguments[0])
-            is_direct, home = not isinstance(marker, Closure), place if registered is own else scope
+        home = place if registered is own else scope
+        outer = {key: Expression(node=value, scope=scope) for key, value in call.keywords.items()} if call else {}
+        calls = self._sdk_calls(call, scope) if call else ()
+        for parts, is_direct in [self._call_parts(*inner, outer, own) for inner in calls] or [({}, True)]:
             for name in self._names(parts, fallback):
                 registration = self._registration(name, handler, home, registered, parts, is_direct=is_direct)
                 function = Expression(node=own, scope=place)
@@ -731,7 +737,7 @@ class Finder:
             return
         target = Expression(node=function, scope=scope.parent or scope)
         for call, place in self._interpreter.calls.get(function.name, ()):
-            inner = call_scope(target, Expression(node=call, scope=place), call)
+            inner = call_scope(target, call, place)
             try:
                 text = self._reader.json(Expression(node=name, scope=inner))
             except UnreadError:
