@@ -1165,6 +1165,18 @@ def test_a_hostile_file_is_a_problem_and_the_others_are_read(read, name, text):
     assert [problem.partition(":")[0].partition(",")[0] for problem in report.problems] == [name.replace("_py", ".py")]
 
 
+def test_what_a_decorator_does_while_its_file_is_loaded_is_nothing_that_a_tool_does(read):
+    """`boats` stands in another file, which is run in the names of this one."""
+    tables = (
+        "from pathlib import Path\n\ndef listed(name):\n    Path(name).write_text(name)\n    return lambda function: function\n\n"
+        '@listed("boats")\ndef boats(harbour):\n    return harbour.upper()\n'
+    )
+    server = HEAD + "@server.tool()\ndef list_boats(harbour: str) -> str:\n    return boats(harbour)\n"
+    tool = read(server_py=server, tables_py=tables).tools[0]
+    assert effects(tool) == []
+    assert tool.read_only is True
+
+
 def test_deep_scripts_and_cycles_of_imports_and_calls_end(read):
     deep = "server.registerTool('run', {}, () => " + "(" * 3_000 + "1" + ")" * 3_000 + ");"
     cycle = (

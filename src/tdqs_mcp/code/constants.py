@@ -404,8 +404,8 @@ def call_scope(function: Expression, call: CallSite, scope: NameScope) -> CallSc
     own = function.node if isinstance(function.node, Function) else None
     parameters = [part for part in own.parameters if part.name not in ("self", "cls")] if own else []
     arguments = {part.name: function.part(part.default) for part in parameters if part.name and part.default}
-    given = (*zip((part.name for part in parameters), call.arguments, strict=False), *call.keywords.items())
-    arguments |= {name: Expression(node=value, scope=scope) for name, value in given}
+    pairs = (*zip((part.name for part in parameters), call.arguments, strict=False), *call.keywords.items())
+    arguments |= {name: Expression(node=value, scope=scope) for name, value in pairs}
     return CallScope(module=function.scope.module, function=own, parent=function.scope, arguments=arguments)
 
 

@@ -217,6 +217,15 @@ class Project:
         return f"{folder}/__init__.py" not in self._by_path or folder == posixpath.dirname(origin.path) != ""
 
     @cached_property
+    def homes(self) -> Mapping[str, Sequence[ProjectModule]]:
+        """Python modules by the names at their top."""
+        index: dict[str, list[ProjectModule]] = {}
+        for module in self.modules:
+            for name in module.bindings if module.is_python else ():
+                index.setdefault(name, []).append(module)
+        return index
+
+    @cached_property
     def methods(self) -> Mapping[str, Sequence[tuple[ProjectModule, Class, Function]]]:
         """Methods of all classes by their name: what a call on an object of unknown kind may mean."""
         index: dict[str, list[tuple[ProjectModule, Class, Function]]] = {}

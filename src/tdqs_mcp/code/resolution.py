@@ -157,11 +157,10 @@ class Resolution(ABC):
 
     def _only_function(self, name: str) -> Value | None:
         """Return the one function at the top of any module that has a name: files that are run in another's names."""
-        homes = [module for module in self.project.modules if module.is_python and name in module.bindings]
+        homes = self.project.homes.get(name, ())
         bindings = homes[0].bindings[name] if len(homes) == 1 else ()
-        if len(bindings) != 1 or not isinstance(bindings[0], Function):
-            return None
-        return self._bound(bindings[0], self.scope_of(homes[0]))
+        is_function = len(bindings) == 1 and isinstance(bindings[0], Function)
+        return self._scoped(self.scope_of(homes[0]), name) if is_function else None
 
     def _parameter(self, scope: NameScope, name: str) -> FormalParameter | None:
         parameters = scope.function.parameters if scope.function else ()
