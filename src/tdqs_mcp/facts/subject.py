@@ -25,7 +25,7 @@ from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats, p
 from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.coherence import ToolSet, find_pairs, read_tool_set
 from tdqs_mcp.facts.toolset.names import KnownNames
-from tdqs_mcp.facts.toolset.relations import Described, Overlap, OverlapKind, Purpose
+from tdqs_mcp.facts.toolset.relations import Described, Overlap, Purpose
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.facts.toolset.value_origins import OpenOrigin, find_open_origins
 from tdqs_mcp.model import Catalog, Tool
@@ -378,7 +378,7 @@ class Measured:
     @cached_property
     def copies(self) -> tuple[Overlap, ...]:
         """Pairs of tools with one description."""
-        return relations.find_copies(self.described)
+        return tuple(pair for pair in self.overlaps if pair.kind.is_copy)
 
     @cached_property
     def shared_usages(self) -> Sequence[Sequence[Subject]]:
@@ -508,7 +508,7 @@ def overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list
     tagged = [purpose._replace(source=purpose.source._replace(tool=tag)) for tag, (_, purpose) in placed.items()]
     shared: dict[tuple[int, int], list[Overlap]] = {}
     overlaps = relations.find_overlaps(tagged)
-    for overlap in (overlap for overlap in overlaps if overlap.kind is not OverlapKind.VARIANT):
+    for overlap in (overlap for overlap in overlaps if not overlap.kind.is_near):
         pair = placed[overlap.first], placed[overlap.second]
         for (place, own), (rival, other) in (pair, pair[::-1]):
             first, second = own.source, other.source

@@ -232,7 +232,7 @@ def score_page(
     """The page of a server, or of its tools of one name; `locator` is what commands that help name."""
     places = {subject.tool.index for subject in measured.subjects}
     cards = list(_cards(score, measured, {rewrite.index: rewrite for rewrite in rewrites if rewrite.changes}, places))
-    overlaps = (pair for pair in (*measured.copies, *measured.overlaps) if pair.kind is not OverlapKind.VARIANT)
+    overlaps = (pair for pair in measured.overlaps if not pair.kind.is_near)
     pairs = list(dict.fromkeys((overlap.first, overlap.second, overlap.kind) for overlap in overlaps))
     rows = list(dict.fromkeys(name for first, second, _ in pairs[:MAX_PICTURED] for name in (first, second)))
     height = {name: ROW * place + ROW // 2 for place, name in enumerate(rows)}

@@ -268,15 +268,15 @@ def confusable_tools(measured: Measured) -> Iterator[Hit]:
     """Another tool does the same to the same thing, by what both say and take, and no description tells them apart."""
     tools = {subject.tool.name: subject.tool for subject in measured.subjects}
     for pair in measured.pairs:
-        is_variant = pair.kind is OverlapKind.VARIANT
-        if pair.kind not in _CONFUSABLE or (is_variant and pair.is_told_apart):
+        is_near = pair.kind.is_near
+        if pair.kind not in _CONFUSABLE or (is_near and pair.is_told_apart):
             continue
         words = f" ({pair.words})" if pair.words else ""
         yield Hit(
             "/description",
             f"the tool {_CONFUSABLE[pair.kind]} {pair.first!r}{words}",
-            "say in both when to use the other" if is_variant else "make them one tool, or say what sets each apart",
-            Severity.INFO if is_variant else None,
+            "say in both when to use the other" if is_near else "make them one tool, or say what sets each apart",
+            Severity.INFO if is_near else None,
             part=tools[pair.second],
         )
 
@@ -284,6 +284,7 @@ def confusable_tools(measured: Measured) -> Iterator[Hit]:
 _CONFUSABLE = {
     OverlapKind.PURPOSE: SHARED[OverlapKind.PURPOSE],
     OverlapKind.VARIANT: "says and takes nearly the same as",
+    OverlapKind.WORDING: "has a name that says the same as",
     OverlapKind.NOTHING: "says as little of what it does as",
 }
 """How a message says what makes an agent confuse two tools; TDQ302 reports copies, and TDQ202 equal names."""

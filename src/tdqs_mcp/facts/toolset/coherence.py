@@ -24,6 +24,10 @@ _CHANGES = (Effect.UPDATE, Effect.DELETE)
 MIN_PATTERN = 3
 """Names of which the first word is known, from which they can have a pattern."""
 
+MIN_CONTRASTS = 2
+"""Copies with other arguments whose names differ in the same two words, from which these tell them apart:
+`solidity-erc20`, `cairo-erc20` beside `solidity-erc721`, `cairo-erc721`."""
+
 _LIFECYCLE = (Effect.CREATE, Effect.READ, *_CHANGES)
 
 
@@ -51,8 +55,8 @@ class ToolSet(NamedTuple):
     """Pairs that do the same job, as far as their definitions say; both names are one where two tools share it."""
 
     variants: tuple[Overlap, ...]
-    """Pairs that share half of their words and of their parameters and do not differ on both sides: `get_range`,
-    `get_used_range`. Neither description names the other tool."""
+    """Pairs that share half of their words and of their parameters and do not differ on both sides (`get_range`,
+    `get_used_range`), or whose names say the same. Neither description names the other tool."""
 
     one_word: tuple[str, ...]
     """Tools whose name is one word, a product's not counted."""
@@ -99,8 +103,19 @@ def find_pairs(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> tupl
     counts = Counter(purpose.source.tool for purpose in purposes)
     shared = (Overlap(name, name, OverlapKind.NAME) for name, count in counts.items() if count > 1)
     empty = (overlap_of(by_name[first], by_name[second], OverlapKind.NOTHING) for first, second in _empty(purposes))
-    pairs = {(pair.first, pair.second): pair for pair in reversed([*shared, *overlaps, *empty])}
+    copies = [pair for pair in overlaps if pair.kind is OverlapKind.DESCRIPTION]
+    words = {pair: _contrast(by_name[pair.first], by_name[pair.second]) for pair in copies}
+    contrasts = Counter(words.values())
+    alike = (pair for pair in overlaps if contrasts[words.get(pair)] < MIN_CONTRASTS)
+    pairs = {(pair.first, pair.second): pair for pair in reversed([*shared, *alike, *empty])}
     return tuple(reversed(pairs.values()))
+
+
+def _contrast(own: Purpose, other: Purpose) -> object:
+    """Return the two words in which two names differ if nothing else sets them apart; else the names themselves."""
+    words, rival = own.name.nouns, other.name.nouns
+    differing = [pair for pair in zip(words, rival, strict=False) if pair[0] != pair[1]]
+    return frozenset(differing[0]) if len(words) == len(rival) and len(differing) == 1 else (words, rival)
 
 
 def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> ToolSet:
@@ -124,8 +139,8 @@ def read_tool_set(purposes: Sequence[Purpose], pairs: Sequence[Overlap]) -> Tool
         vague=tuple(purpose.source.tool for purpose in purposes if _is_vague(purpose.name)),
         with_verb=tuple(purpose.source.tool for purpose in purposes if _has_verb(purpose.name)),
         noun_first=tuple(purpose.source.tool for purpose in purposes if _lead(purpose) == "noun"),
-        same=tuple(pair for pair in pairs if pair.kind is not OverlapKind.VARIANT),
-        variants=tuple(pair for pair in pairs if pair.kind is OverlapKind.VARIANT),
+        same=tuple(pair for pair in pairs if not pair.kind.is_near),
+        variants=tuple(pair for pair in pairs if pair.kind.is_near),
         one_word=tuple(purpose.source.tool for purpose in purposes if purpose.parts == 1 and is_bare(purpose)),
         uneven=max(lengths) - min(lengths),
         actions=len({purpose.action for purpose in purposes}),

@@ -67,11 +67,24 @@ class OverlapKind(StrEnum):
     VARIANT = "variant"
     """Half of the words and of the parameters, and one says nothing that the other does not."""
 
+    WORDING = "wording"
+    """The words of the name, but for how many: `get_tasks`, `get_tasks_list`."""
+
     NAME = "name"
     """The name."""
 
     NOTHING = "nothing"
     """Neither says what it does."""
+
+    @property
+    def is_copy(self) -> bool:
+        """Return whether one description is the other's."""
+        return self in (OverlapKind.DEFINITION, OverlapKind.DESCRIPTION)
+
+    @property
+    def is_near(self) -> bool:
+        """Return whether there may be a difference that neither text states."""
+        return self in (OverlapKind.VARIANT, OverlapKind.WORDING)
 
 
 class Overlap(NamedTuple):
@@ -208,21 +221,6 @@ def read_purposes(tools: Sequence[Described]) -> tuple[Purpose, ...]:
     return tuple(_read(tool, label, usual) for tool, label in zip(tools, labels, strict=True))
 
 
-def find_copies(tools: Sequence[Described]) -> tuple[Overlap, ...]:
-    """The pairs of one description, by their later tool, which meets the MAX_CROWD before it."""
-    alike: dict[tuple[str, ...], list[Described]] = {}
-    for tool in tools:
-        alike.setdefault(tool.telling, []).append(tool)
-    pairs = (
-        (other, own)
-        for crowd in alike.values()
-        for place, own in enumerate(crowd)
-        for other in crowd[max(0, place - MAX_CROWD) : place]
-    )
-    copies = ((other, own, _copied(other, own)) for other, own in pairs)
-    return tuple(Overlap(first=other.tool, second=own.tool, kind=kind) for other, own, kind in copies if kind)
-
-
 def are_told_apart(first: Described, other: Described) -> bool:
     """A word that only one name has stands in this tool's description, or is what only this tool takes.
 
@@ -274,7 +272,10 @@ def overlap_of(first: Purpose, other: Purpose, kind: OverlapKind) -> Overlap:
         kind=kind,
         shared=tuple(shared[:MAX_SHARED_WORDS]),
         alone=(alone[0][:MAX_SHARED_WORDS], alone[1][:MAX_SHARED_WORDS]),
-        is_told_apart=are_told_apart(first.source, other.source),
+        # `fetch_page`, `fetch_pages`; other words of one name are no difference where both names say the same
+        is_told_apart=(first.is_many, first.spans_many) != (other.is_many, other.spans_many)
+        if kind is OverlapKind.WORDING
+        else are_told_apart(first.source, other.source),
     )
 
 
@@ -316,7 +317,7 @@ def _read(tool: Described, label: NameWords, usual: Mapping[str, int]) -> Purpos
     opening = sentence[0] if sentence[1:2] in (["a"], ["an"], ["the"]) else ""
     is_opening = bool(nouns) and opening in (nouns[0], f"{nouns[0]}s", f"{nouns[0]}es")
     plain = label.verb or (nouns[0] if is_opening else next((word for word in nouns if _is_verb(word)), None))
-    thing, scope = _split([word for word in nouns if word != plain])
+    thing, scope = _split(nouns if label.verb else [word for word in nouns if word != plain])
     own = next((word for word in sentence[:8] if word in LEMMAS and word not in LEAD_IN), opening)
     own = opening if is_opening else own
     behind = sentence[sentence.index(own) + 1 :] if own else sentence
@@ -432,7 +433,7 @@ def _rivals(purposes: Sequence[Purpose], counts: Mapping[str, int]) -> Iterator[
     crowds: dict[str, list[int]] = {}
     for place, own in enumerate(purposes):
         rivals: set[int] = set()
-        for key in (own.source.prose.words, own.phrase):
+        for key in (own.source.telling, own.phrase):
             crowd = alike.setdefault(key, [])
             rivals.update(crowd[-MAX_CROWD:])
             crowd.append(place)
@@ -456,7 +457,9 @@ def _kind(own: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKi
         return None
     if _is_one_purpose(own, other, weights):
         return OverlapKind.PURPOSE
-    return OverlapKind.VARIANT if _is_variant(own, other, weights) else None
+    if _is_variant(own, other, weights):
+        return OverlapKind.VARIANT
+    return OverlapKind.WORDING if _are_one_wording(own, other) else None
 
 
 def _copied(first: Described, second: Described) -> OverlapKind | None:
@@ -486,7 +489,7 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
     is_swapped = len(own) == len(rival) == 1
     if is_named_alike:
         named = stems_of((*first.name.nouns, *other.name.nouns), but=frozenset())
-        if is_swapped and not (_take_alike(first, other) and named.isdisjoint(own | rival)):
+        if is_swapped and not named.isdisjoint(own | rival):
             return False
         least = SAME_NAME if own and rival else SAME_NAME_AND_MORE
         words, other_words = (purpose.lead - _argument_stems(purpose) for purpose in (first, other))
@@ -503,6 +506,21 @@ def _is_one_purpose(first: Purpose, other: Purpose, weights: Mapping[str, int]) 
         and other.nouns <= first.words
         and _share(first.words, other.words, weights) >= OTHER_NAME
     )
+
+
+def _are_one_wording(first: Purpose, other: Purpose) -> bool:
+    """Return whether two names say the same, in any order and for one thing or many: `search_code`, `find_in_code`.
+
+    Of two that read, one that lists or gives many and one that gets are not one: `zones_list`, `zones_get`.
+    """
+    if first.action != other.action or first.head != other.head or trade_things(first, other):
+        return False
+    is_one_call = first.call == other.call or _are_one_call(first, other)
+    is_one_number = first.is_many == other.is_many and is_one_call
+    # a list that is updated is a thing: `update_task`, `update_task_list`
+    idle = _either("articles", "quantities") if first.is_reading else _either("articles", "quantities") - {"list"}
+    words = [sorted(_stem_of_all(word) for word in tool.name.nouns if word not in idle) for tool in (first, other)]
+    return words[0] == words[1] != [] and (is_one_number or not first.is_reading)
 
 
 def _is_variant(first: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
@@ -544,7 +562,7 @@ def _verbs_agree(first: Purpose, other: Purpose) -> bool:
         verbs = ["get" if verb in _READING else verb for verb in verbs]
     own, stated, rival, also_stated = verbs
     # `inspect_results`, "Examines the results.", and `analyze_results`
-    is_open = not own or not rival or own in (rival, also_stated) or rival == stated
+    is_open = not (own or rival) or own in (rival, also_stated) or rival == stated
     return is_open or _may_be_one_action(first, other)
 
 
@@ -576,11 +594,16 @@ def _differ_in_number(first: Purpose, other: Purpose) -> bool:
 
 def _are_named_alike(first: Purpose, other: Purpose, *, is_one_call: bool) -> bool:
     """Return whether two names say the same; of two calls that take the same, "list" and "get" may do the same."""
+    # `save_record` and `store_item`: what is saved is left open
+    are_open = is_one_call and words_of_all() >= first.nouns | other.nouns
+    # where a server has `get_task` and `get_task_details`, details are something else
+    silent = _words("silent") - _words("quantities")
+    bare = [silent.isdisjoint(tool.name.nouns) for tool in (first, other)]
+    if not are_open and (bare[0] != bare[1] or first.head != other.head):
+        return False
     if first.phrase == other.phrase:
         return True
     is_read_alike = first.is_reading and other.is_reading and (is_one_call or _take_alike(first, other))
-    # `save_record` and `store_item`: what is saved is left open
-    are_open = is_one_call and words_of_all() >= first.nouns | other.nouns
     things = are_open or (first.thing, first.scope) == (other.thing, other.scope)
     is_one_action = first.action == other.action or is_read_alike or _may_be_one_action(first, other)
     return is_one_action and _are_one_number(first, other) and things
