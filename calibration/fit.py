@@ -31,6 +31,7 @@ from tdqs_mcp.facts.toolset.coherence import ToolSet
 from tdqs_mcp.judges.features import of_set, of_tool
 from tdqs_mcp.judges.offline import Rounding, versions
 from tdqs_mcp.judges.sentence_model import SentenceModel, read_model, read_text
+from tdqs_mcp.judges.verdict_guard import BRIEF, LOW
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 
@@ -44,6 +45,9 @@ QUANTILES = [(2 * step + 1) / 40 for step in range(20)]
 
 HELD = 50
 """Of so many honest labels, one may be held."""
+
+HALF = 5
+"""Half a point in tenths."""
 
 MAX_LINE = 400
 """Characters after which a line of the evidence ends with the server."""
@@ -488,13 +492,16 @@ def odds(total: int, bands: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]
 def guard(evidence: Mapping[str, Rows]) -> dict[str, int]:
     """Tenths that a model's score may lie above the estimate: what at most 2 in 100 honest labels exceed.
 
-    Half a point for what is tampered with, and a point for the smells, are policy.
+    Half a point for what is tampered with or brief, and a point for the smells, are policy.
     """
-    tools = sorted(_total(row["labels"]) - _total(row["predicted"]) for row in evidence["tools"])
+    rows = [(_total(row["labels"]), _total(row["predicted"]), row["words"]) for row in evidence["tools"]]
+    above = sorted(label - estimate for label, estimate, words in rows if estimate >= LOW or words >= BRIEF)
+    held = sum(label - estimate > HALF for label, estimate, words in rows if estimate < LOW and words < BRIEF)
     sets = sorted(_mean_in_tenths(row["labels"]) - _mean_in_tenths(row["predicted"]) for row in evidence["servers"])
     return {
-        "tdqs": tools[-1 - len(tools) // HELD],
-        "tampered": 5,
+        "tdqs": above[-1 - max(0, len(rows) // HELD - held)],
+        "brief": HALF,
+        "tampered": HALF,
         "coherence": sets[99 * len(sets) // 100],
         "smells": 10,
     }

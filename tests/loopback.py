@@ -41,7 +41,7 @@ def plain(*vector, label="Good"):
 
 
 USUAL = {
-    "tdqs": tdqs(3, 3, 3, 3, 3, 3),
+    "tdqs": tdqs(2, 2, 3, 4, 3, 3),
     "coherence": justified("coherence", 4, 4, 4, 4),
     "smells": plain(2, 2, 2, 2, 2, 2),
     "bundles": justified("bundles", 4, 4, 4, 4),

@@ -256,7 +256,7 @@ def test_people_see_what_a_judge_quotes_although_nobody_wrote_it(command, write,
 
 
 def test_evidence_that_is_offered_as_such_is_checked_to_the_word(catalog):
-    answer = json.loads(tdqs(3, 3, 3, 3, 3, 3))
+    answer = json.loads(USUAL["tdqs"])
     answer["scores"]["purpose_clarity"]["evidence"] = ["Gets", "Puts"]
     result = finish(catalog(tool("a", "Gets it.")), {"tools": [{"name": "a", "answer": answer}]})
     judgement = result.tools[0].judgements["purpose_clarity"]
@@ -339,7 +339,7 @@ def test_an_answer_s_own_words_stay_short_in_a_reason(catalog):
 
 def test_a_reason_as_long_as_a_book_goes_back(loopback, catalog):
     loopback.answer = lambda body: (
-        tdqs(3, 3, 3, 3, 3, 3, words="So. " * (10_000 if len(body["messages"]) < 3 else 1))
+        tdqs(2, 2, 3, 4, 3, 3, words="So. " * (10_000 if len(body["messages"]) < 3 else 1))
         if tool_name(body)
         else USUAL["coherence"]
     )

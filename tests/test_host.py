@@ -57,12 +57,12 @@ async def test_a_client_that_dies_halfway_is_asked_only_for_the_rest(mode):
         assert (names(rest), rest["answeredCount"], rest["nextOffset"]) == (["letters", "notes"], 2, None)
         await call("judge_definitions", catalog=rest["catalog"], answers=answers(rest), model="m")
         done = await call("judge_definitions", catalog=rest["catalog"], coherence=USUAL["coherence"], model="m")
-    assert (done["missingCount"], done["coherenceMissing"], done["overallScore"]) == (0, False, 3.3)
+    assert (done["missingCount"], done["coherenceMissing"], done["overallScore"]) == (0, False, 3.1)
     assert done["judge"]["model"] == "m"
     async with connect(mode=mode) as (_, call):
         none = await call("judge_definitions", catalog=TOOLS, part="coherence", model="m")
         assert (none["prompts"], "judge_definitions" in none["next"]) == ([], True)
-        assert (await call("judge_definitions", catalog=TOOLS, model="m"))["overallScore"] == 3.3
+        assert (await call("judge_definitions", catalog=TOOLS, model="m"))["overallScore"] == 3.1
         assert len(names(await call("judge_definitions", catalog=TOOLS, model="m", again=True))) == 4
 
 
@@ -156,30 +156,33 @@ async def test_an_answer_that_stands_in_the_definition_is_refused_and_one_that_i
 
 
 async def test_what_the_caller_has_judged_orders_its_rewrites_and_compares_its_versions():
+    more = (
+        "Each order has its items, their prices and the delivery address; one without items is left out.",
+        "Each bill has a due date, a total in cents and the payments that were made.",
+        "Each letter has its whole text, its sender, the date of receipt and its attachments.",
+        "Each note is a text of at most 500 characters with its author and the date of writing.",
+    )
+    tools = [each | {"description": f"{each['description']} {text}"} for each, text in zip(TOOLS, more, strict=True)]
     async with connect() as (_, call):
-        page = await call("judge_definitions", catalog=TOOLS, model="m")
+        page = await call("judge_definitions", catalog=tools, model="m")
         given = answers(page)
         given[2]["answer"] = tdqs(1, 2, 2, 2, 2, 2)
         given = [item if item is given[2] else item | {"answer": tdqs(4, 4, 3, 3, 3, 3)} for item in given]
-        await call("judge_definitions", catalog=TOOLS, answers=given, coherence=USUAL["coherence"], model="m")
-        draft = await call("suggest_rewrite", catalog=TOOLS, judge="host")
+        await call("judge_definitions", catalog=tools, answers=given, coherence=USUAL["coherence"], model="m")
+        draft = await call("suggest_rewrite", catalog=tools, judge="host")
         assert {each["id"].partition(".")[0] for each in draft["questions"]} - {"*"} == {"letters"}
-        compared = await call("compare_definitions", old=TOOLS, new=TOOLS, judge="host")
+        compared = await call("compare_definitions", old=tools, new=tools, judge="host")
         assert (compared["judge"]["id"], compared["ungraded"]) == ("host", [])
         assert (draft["judge"], draft["overallBefore"]) == ("host", compared["before"]["score"])
         assert "the change that the offline judge sees" in draft["estimated"]
-        words = {
-            "letters": {
-                "description": "Gets the letters of one customer, newest first. Use it for what a customer wrote before."
-            }
-        }
-        own = await call("suggest_rewrite", catalog=TOOLS, judge="host", draft=words)
-        offline = await call("suggest_rewrite", catalog=TOOLS, judge="offline", draft=words)
+        words = {"letters": {"description": f"{tools[2]['description']} Use it for what a customer wrote before."}}
+        own = await call("suggest_rewrite", catalog=tools, judge="host", draft=words)
+        offline = await call("suggest_rewrite", catalog=tools, judge="offline", draft=words)
         (line,), (same,) = own["rewrites"], offline["rewrites"]
         assert line["tdqs"] < same["tdqs"]
         assert round(line["becomes"] - line["tdqs"], 1) == round(same["becomes"] - same["tdqs"], 1) > 0
-        other = [TOOLS[0] | {"description": "Gets one order."}, *TOOLS[1:]]
-        compared = await call("compare_definitions", old=TOOLS, new=other, judge="host")
+        other = [tools[0] | {"description": "Gets one order."}, *tools[1:]]
+        compared = await call("compare_definitions", old=tools, new=other, judge="host")
         assert "judge_definitions has the prompt" in compared["ungraded"][0]
         assert compared["verdict"] == "not judged yet"
         assert "judge the rest and compare again" in compared["next"]
@@ -233,7 +236,7 @@ def jury(loopback, write, configure):
 async def test_the_caller_s_answers_join_the_verdicts_of_a_jury(mode, cache, jury, loopback, tmp_path):
     where = "off" if cache == "off" else str(tmp_path / "kept")
     loopback.answer = lambda body: (
-        USUAL["coherence"] if rubric_of(body) == "coherence" else tdqs(2, 4, 3, 4, 4, 3 if body["model"] == "a" else 5)
+        USUAL["coherence"] if rubric_of(body) == "coherence" else tdqs(2, 3, 3, 4, 4, 3 if body["model"] == "a" else 5)
     )
     async with connect("--judge", "jury:a,host,b", mode=mode, cwd=jury, TDQS_CACHE=where) as (client, call):
         assert "you sit on this server's jury" in await refusal(client, "score_server", catalog=TOOLS)

@@ -233,7 +233,7 @@ def test_a_jury_of_one_mind_leaves_nothing_in_doubt(judged, write):
     shown = judged("score", write("c.json", [tool("clear")])).stdout.decode()
     assert "too close" not in shown
     assert "far apart" not in shown
-    assert re.search(r"purpose clarity +none +3\.00 +3\.00 +0 +0\n", shown)
+    assert re.search(r"behavioral transparency +none +3\.00 +3\.00 +0 +0\n", shown)
 
 
 def test_a_jury_labels_by_the_mean_and_shows_the_median_beside_it(judged, votes, write):

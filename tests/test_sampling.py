@@ -78,10 +78,10 @@ async def test_the_client_s_model_scores_a_server(mode, start):
         again = await call(client, "score_tool_definition", definition=tool("good", "Other words."))
     assert answer["judge"] == {"id": "sampling", "version": "1", "model": "host-model-1", "calibration": None}
     scores = {each["name"]: each["tdqs"] for each in answer["tools"]}
-    assert scores == {"good": 3.0, "mended": 3.0, "silent": 1.0, "stubborn": None}
+    assert scores == {"good": 2.7, "mended": 2.7, "silent": 1.0, "stubborn": None}
     assert "2 answers of 'host-model-1' broke the output format" in reasons(answer)["stubborn"]
     assert answer["coherenceScore"] == 4.0
-    assert again["tdqs"] == 3.0
+    assert again["tdqs"] == 2.7
     assert host.names() == ["(set)", "good", "good", "mended", "mended", "stubborn", "stubborn"]
     _, params = next(asked for asked in host.asked if asked[0] == "good")
     assert params.system_prompt.startswith("You evaluate MCP tool definitions")
@@ -140,7 +140,7 @@ async def test_a_declined_request_ends_a_call_that_waits_for_it_and_the_server_g
     async with in_process(mode="auto", sampling_callback=Host().sample) as client:
         with pytest.raises(MCPError, match="User rejected"):
             await call(client, "score_server", catalog=[tool("declined"), tool("good")])
-        assert (await call(client, "score_tool_definition", definition=tool("good")))["tdqs"] == 3.0
+        assert (await call(client, "score_tool_definition", definition=tool("good")))["tdqs"] == 2.7
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -368,7 +368,7 @@ async def test_a_client_hears_that_a_call_goes_on_while_its_model_thinks(monkeyp
     async with in_process(mode="legacy", sampling_callback=think) as client:
         arguments = {"definition": tool("good"), "judge": "sampling"}
         answer = await client.call_tool("score_tool_definition", arguments, progress_callback=hear)
-    assert answer.structured_content["tdqs"] == 3.0
+    assert answer.structured_content["tdqs"] == 2.7
     assert heard == sorted(set(heard)), "it only ever grows"
     assert heard[0] < 1 <= heard[-1]
 

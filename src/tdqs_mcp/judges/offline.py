@@ -148,8 +148,8 @@ class Calibration:
     prediction of unseen servers at evenly spaced quantiles, ascending."""
 
     guard: Mapping[str, int]
-    """Tenths that a model's verdict may lie above the estimate, by rubric; `tampered` for a definition that hides
-    characters or forges a turn."""
+    """Tenths that a model's verdict may lie above the estimate, by rubric; `brief` for a short description that
+    seems weak, `tampered` for a definition that hides characters or forges a turn."""
 
     change_error: tuple[int, int, int]
     """How far predicted gains lay off what blind readers saw, in hundredths of TDQS: readers' gain less predicted gain,

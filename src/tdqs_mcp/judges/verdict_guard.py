@@ -16,6 +16,12 @@ from tdqs_mcp.rubrics.rubric import load
 MAX_NAMED = 3
 """Tools that one sentence names."""
 
+BRIEF = 20
+"""Words below which a description leaves an estimate little to be wrong about (docs/judges.md, Held scores)."""
+
+LOW = 32
+"""Tenths below which the estimate of a brief description has a tighter bound; a good one may well be right."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictGuard(JudgeWrapper):
@@ -44,7 +50,8 @@ def check_verdicts(
     def check(case: Case, verdict: Verdict | Ungraded) -> Verdict | Ungraded:
         if isinstance(verdict, Ungraded) or verdict.check or (estimate := _estimate(case)) is None:
             return verdict
-        numbers = EstimateCheck(score=score_in_tenths(case.rubric, verdict), estimate=estimate, bound=_bound(case))
+        score, bound = score_in_tenths(case.rubric, verdict), _bound(case, estimate)
+        numbers = EstimateCheck(score=score, estimate=estimate, bound=bound)
         if not numbers.is_too_high or any(
             acceptance.covers(_part(case), _hash(case), judge) for acceptance in accepted
         ):
@@ -106,11 +113,17 @@ def _estimate(case: Case) -> int | None:
     return score_in_tenths(case.rubric, verdict) if isinstance(verdict, Verdict) else None
 
 
-def _bound(case: Case) -> int:
-    """Tenths that a verdict may lie above the estimate: fewer where a definition hides or forges something."""
+def _bound(case: Case, estimate: int) -> int:
+    """Tenths that a verdict may lie above the estimate: fewer where a definition is brief, hides or forges something.
+
+    A brief description that seems weak is: with one bound for all, twice as many weak ones could be raised by a point.
+    """
     bounds = calibration(versions()[0]).guard
-    is_suspicious = isinstance(case, ToolCase) and is_tampered(case.subject.threats)
-    return min(bounds["tampered"], bounds[case.rubric]) if is_suspicious else bounds[case.rubric]
+    kinds = [case.rubric]
+    if isinstance(case, ToolCase):
+        is_brief = case.rubric == "tdqs" and estimate < LOW and case.subject.prose.word_count < BRIEF
+        kinds += ["brief"] * is_brief + ["tampered"] * is_tampered(case.subject.threats)
+    return min(bounds[kind] for kind in kinds)
 
 
 def _part(case: Case) -> str:
