@@ -242,7 +242,7 @@ def test_every_score_has_a_reason_and_that_of_a_clear_purpose_names_words_that_n
     for _, case, _ in _sample(whole_corpus, each=3):
         (verdict,) = Offline().verdicts([case])
         assert all(judgement.justification for judgement in verdict.judgements.values())
-        apart += "no name of the server has these words" in verdict.judgements["purpose_clarity"].justification
+        apart += "no tool is named with these words" in verdict.judgements["purpose_clarity"].justification
     assert apart
 
 

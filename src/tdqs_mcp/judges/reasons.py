@@ -48,13 +48,13 @@ BRIEF, SHORT = 6, 30
 _MISSING = {"which rights it needs": (Cue.PERMISSION, Cue.PREREQUISITE), "how it fails": (Cue.ERROR,)}
 """Advice on a tool's behavior with the cues that show that the text follows it."""
 
-_RELIED_ON = frozenset(CUE_TRAITS[cue] for cue in (*chain(*_MISSING.values()), Cue.RETURN))
-"""Traits of the sentences without which another dimension would ask for one: no advice to drop them."""
-
 _FAMILIAR = frozenset(map(stem, STOPWORDS | LEAD_IN))
 """Stems that add nothing to a name."""
 
 _USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
+_RELIED_ON = frozenset(CUE_TRAITS[cue] for cue in (*chain(*_MISSING.values()), *_USAGE, Cue.RETURN)) | {"reference"}
+"""Traits of the sentences without which another dimension would ask for one: no advice to drop them."""
+
 _BEHAVIOR = (Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING)
 _RESULT_HEADINGS = frozenset(f"under {stem(word)}" for word in ("return", "returns", "output", "response", "result"))
 """Terms of the lines below a heading such as "Returns:"."""
