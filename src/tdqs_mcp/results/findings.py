@@ -287,8 +287,8 @@ class LintReport(OfServer):
 
     @property
     def by_harm(self) -> list[list[Finding]]:
-        """Groups of `by_rule`; of a severity, what misleads an agent first, and what most servers lack at last."""
-        return sorted(self.by_rule, key=lambda group: (-group[0].severity.rank, -rank_of(group[0]), harm_of(group[0])))
+        """Groups of `by_rule`; of a rank, what misleads an agent first, and what most servers lack at last."""
+        return sorted(self.by_rule, key=lambda group: (-rank_of(group[0]), harm_of(group[0])))
 
     @property
     def by_part(self) -> list[tuple[Location, list[Finding]]]:
@@ -346,10 +346,14 @@ def harm_of(finding: Finding) -> int:
     return _LANES.index(lane) if lane in _LANES else len(_LANES)
 
 
+_UNTOLD_EFFECT = "TDQ107"
+"""A tool may delete, and neither its text nor a hint says so."""
+
+
 def rank_of(finding: Finding) -> int:
-    """Return the rank of the severity by which a screen is filled; what a call does has at least that of a warning."""
-    is_about_effect = finding.dimension == "behavioral_transparency" and not finding.shared
-    return max(finding.severity.rank, Severity.WARNING.rank if is_about_effect else 0)
+    """Return the rank of the severity by which a screen is filled; an effect that nothing tells is at least a warning."""
+    is_untold = finding.rule == _UNTOLD_EFFECT and not finding.shared
+    return max(finding.severity.rank, Severity.WARNING.rank if is_untold else 0)
 
 
 _SECURITY = "TDQ5"
