@@ -351,7 +351,7 @@ _UNTOLD_EFFECT = "TDQ107"
 
 
 def rank_of(finding: Finding) -> int:
-    """Return the rank of the severity by which a screen is filled; an effect that nothing tells is at least a warning."""
+    """Return the rank of the severity by which a screen is filled; an untold effect has that of a warning."""
     is_untold = finding.rule == _UNTOLD_EFFECT and not finding.shared
     return max(finding.severity.rank, Severity.WARNING.rank if is_untold else 0)
 
