@@ -61,7 +61,7 @@ def test_the_lowest_tool_stands_first_and_a_tool_without_findings_last(report):
 def test_quoted_words_are_marked_in_the_definition_with_the_dimension(report):
     text = report([QUOTED]).read_text(encoding="utf-8")
     marked = re.findall(r"<mark>(.*?)<sup>(.*?)</sup>", text, re.DOTALL)
-    assert ("Lists the open orders of one customer, newest first.", "purpose") in marked
+    assert ("Lists the open orders of one customer, newest first.", "purpose, concise") in marked
     assert all(words.strip() in QUOTED["description"] for words, _ in marked)
 
 

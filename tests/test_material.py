@@ -298,7 +298,7 @@ class Averse:
         return [self._verdict(case.subject.tool.description or "") for case in cases]
 
     def _verdict(self, text):
-        score, keys = max(1, 3 - len(text) // 40), load("tdqs").keys
+        score, keys = max(1, 2 - len(text) // 40), load("tdqs").keys
         return Verdict(judgements={key: Judgement(score=score, justification="x") for key in keys}, summary="x")
 
 
