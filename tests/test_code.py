@@ -2623,6 +2623,7 @@ def refresh():
         ),
         ('db.execute("CREATE TABLE boats (name TEXT)")', "SELECT name FROM boats", False),
         ('db.execute("CREATE TABLE IF NOT EXISTS boats (name TEXT)")', "", False),
+        ('db.execute("CREATE TABLE IF NOT EXISTS kept AS SELECT * FROM boats")', "SELECT name FROM boats", False),
     ],
 )
 def test_a_schema_that_is_created_where_it_is_missing_is_housekeeping_before_a_query(read, set_up, query, read_only):

@@ -163,6 +163,7 @@ GATES = ["lint", "lint --fail-on warning", "score --fail-under D", "lock", "gate
         ("test_more.py", BROKEN, False),
         ("more.py", BROKEN.replace("@server.tool(", "@server.tool()").replace("close_order", "{{ name }}"), False),
         ("setup_data.py", "ROWS = [(1, 2\n", False),
+        ("old.py", "import setuptools\nprint 'the tool is old'\n", False),
     ],
 )
 def test_a_file_that_cannot_be_parsed_and_may_register_tools_leaves_a_gate_open(

@@ -449,10 +449,11 @@ def test_odd_zod_calls_lose_their_tool_s_schema_and_nothing_else(folder):
     assert properties["b"] == {"type": "string", "enum": ["x", "y"]}
 
 
-def test_json_files_of_a_folder_go_before_code_below_it(command, tmp_path):
+@pytest.mark.parametrize("code", ["x = 1\n", "print 'x'\n"])
+def test_json_files_of_a_folder_go_before_code_below_it_that_registers_nothing(command, tmp_path, code):
     (tmp_path / "t.json").write_text('{"tools": [{"name": "find_berths", "description": "Find."}]}')
     (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "gen.py").write_text("x = 1\n")
+    (tmp_path / "sub" / "gen.py").write_text(code)
     assert b"find_berths" in command("score", tmp_path).stdout
 
 

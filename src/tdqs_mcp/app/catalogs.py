@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial, wraps
@@ -150,20 +149,13 @@ def resolve_folder(locator: str) -> tuple[list[str], list[str]]:
     folder = Path(locator)
     files = json_files(folder)
     named = [file for file in files if b'"tools"' in read_bytes(Path(file))]
-    if has_code(folder) and not (named and _registers_nothing(folder)):
-        return [locator], named
+    if has_code(folder):
+        from tdqs_mcp.code.tool_search import registers_nothing  # noqa: PLC0415  # most runs read no code
+
+        if not (named and registers_nothing(folder)):
+            return [locator], named
     declares_server = any((folder / name).is_file() for name in MANIFESTS)
     return ([locator] if declares_server and not named else files), []
-
-
-def _registers_nothing(folder: Path) -> bool:
-    """Return whether code is certain to register no tool, such as a script beside catalogs."""
-    from tdqs_mcp.code.tool_search import find_tools  # noqa: PLC0415  # most runs read no code
-
-    with suppress(InputError):
-        _, registrations, unread = find_tools(folder)
-        return not registrations and not any(may_register for _, may_register in unread)
-    return False
 
 
 def _read_still(file: File) -> Catalog:

@@ -70,8 +70,8 @@ _WRITES = re.compile(
 )
 
 
-SET_UP = re.compile(r"CREATE (?:\w+ ){1,2}IF NOT EXISTS\b[^;]*(?:; ?|$)", re.IGNORECASE)
-"""A statement that creates a part of a schema where it is missing, as servers do when they connect."""
+SET_UP = re.compile(r"CREATE (?:\w+ ){1,2}IF NOT EXISTS\b(?:(?!\bAS SELECT\b)[^;])*(?:; ?|$)", re.IGNORECASE)
+"""A statement that creates a part of a schema where it is missing, as servers do when they connect; no copy of data."""
 
 
 @dataclass(frozen=True, slots=True)

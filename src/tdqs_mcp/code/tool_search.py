@@ -37,6 +37,11 @@ NO_OVERLAY: Mapping[str, bytes] = {}
 
 
 _TEST = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+_REGISTERS = re.compile(
+    rf"\b(?:{'|'.join(sorted(NAMES['registering']))})\s*\(|@[\w.]*tool\b|\blist_?tools".encode(), re.IGNORECASE
+)
+"""What registers tools, in a file that cannot be parsed: `server.tool(…)`, `@tool`, `ListToolsRequestSchema`."""
+
 _PLACEHOLDER = re.compile(rb"\{\{.*\}\}|\{%.*%\}|<%.*%>")
 
 
@@ -65,6 +70,13 @@ def find_tools(
         raise InputError(f"{str(folder)!r} has no Python, JavaScript or TypeScript file that can be read{reason}")
     interpreter = Interpreter(Project(modules))
     return interpreter, Finder(interpreter).find(), unread
+
+
+def registers_nothing(folder: Path) -> bool:
+    """Return whether a folder's code is certain to register no tool, such as a script beside catalogs."""
+    modules, unread = _parse(folder, NO_OVERLAY, {})
+    may_register = any(is_open for _, is_open in unread)
+    return not may_register and not (modules and Finder(Interpreter(Project(modules))).find())
 
 
 def imports_beside(file: Path, project: Project) -> list[str]:
@@ -123,9 +135,9 @@ def _parse(
             if isinstance(error, SyntaxError):
                 line, reason = error.lineno or 0, error.msg
             is_template = line and any(map(_PLACEHOLDER.search, content.splitlines()[line - 1 : line]))
-            may_register = b"tool" in content.lower() and not _TEST.search(name) and not is_template
+            may_register = _REGISTERS.search(content) and not _TEST.search(name) and not is_template
             sentence = f"{name}{f', line {line}' if line else ''}: not read: {reason}"
-            unread.append((sentence, isinstance(error, OSError) or may_register))
+            unread.append((sentence, isinstance(error, OSError) or bool(may_register)))
     return modules, unread
 
 
