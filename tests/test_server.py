@@ -78,8 +78,9 @@ async def test_the_calling_agent_finishes_a_judgement_of_a_live_server_in_pieces
     async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
         result = await agent_session.judge(call, catalog=locator)
     assert result["judge"] == {"id": "host", "version": "1", "model": "⟦a model⟧", "calibration": None}
-    assert (result["descriptionQualityScore"], result["overallTier"]) == (3.0, "B")
-    assert result["scoredToolCount"] == result["toolCount"] > 10
+    assert (result["descriptionQualityScore"], result["overallTier"]) == (2.7, "B")
+    # "toggle-simulated-logging" is brief and seems weak, so its 3.0 is held
+    assert result["scoredToolCount"] == result["toolCount"] - 1 > 10
 
 
 @pytest.mark.process
